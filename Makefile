@@ -54,7 +54,7 @@ bench: $(VENV)/.dev ## measure the budgets
 soak: $(VENV)/.dev ## stop and kill runs, keepers and git at 200 random moments (ARGS="--kills 20 --seed 1", "--rollovers --kills 30")
 	@$(PY) -m tests.soak $(ARGS)
 
-snapshots: $(VENV)/.dev ## take the screens anew; look at each before you commit it
+snapshots: $(VENV)/.dev ## update the pictures of screens; look at each before you commit it
 	@$(PY) -m pytest tests/snapshots --snapshot-update $(ARGS)
 
 screenshots: $(VENV)/.dev ## the README's pictures
@@ -123,8 +123,8 @@ $(VENV)/.runtime: $(VENV)/.made requirements.lock pyproject.toml
 	@$(PIP) --no-deps --editable .
 	@touch $@
 
-# Tests are compiled once, when they have changed: else each worker would do it, ten seconds long.
-# What is wrong is said when they run.
+# Compile changed tests once: otherwise each worker would, which takes ten seconds.
+# Errors are reported when the tests run.
 $(VENV)/.collected: $(VENV)/.dev $(shell find tests -name '*.py')
 	@$(PY) -m pytest --collect-only -qq tests/unit >/dev/null & \
 	$(PY) -m pytest --collect-only -qq $(filter-out tests/unit/,$(wildcard tests/*/)) >/dev/null; \

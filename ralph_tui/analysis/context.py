@@ -40,7 +40,7 @@ def _number(started: RunStarted | None, name: str, usual: float) -> float:
     return float(value) if of_use else usual  # type: ignore[arg-type]
 
 
-def rolls_over(started: RunStarted | None) -> bool:
+def hands_off(started: RunStarted | None) -> bool:
     """Return True if the run's sessions hand off automatically."""
     return started is None or started.config.get("context.rollover") is not False
 
@@ -77,7 +77,7 @@ def forecast(state: RunState) -> str:
     return forecast_words(checkpoint, calls)
 
 
-def handing_over(state: RunState) -> str:
+def why_handing_off(state: RunState) -> str:
     """Return why the running session is handing off, or has done so; empty if neither."""
     context, run = state.context, state.run
     if context.rollover is not None:
@@ -89,7 +89,7 @@ def handing_over(state: RunState) -> str:
         return f"requested by {context.requested_by}"
     level_reached = context.level
     percent = state.context.percent
-    if not rolls_over(run.started) or level_reached not in ("L2", "L3") or percent is None:
+    if not hands_off(run.started) or level_reached not in ("L2", "L3") or percent is None:
         return ""
     return f"the context is {filled(percent)} full"
 
@@ -106,12 +106,12 @@ def _tool_wait_s(state: RunState) -> float:
     return min(LONGEST_WAIT_S, max(0.0, _number(state.run.started, "context.tool_wait_s", 60.0)))
 
 
-def handing_over_words(state: RunState) -> str:
+def handing_off_words(state: RunState) -> str:
     """Describe the handoff: ``the context is 86 % full; the running tool may take until 10:42:17``.
 
     Empty without a handoff.
     """
-    why = handing_over(state)
+    why = why_handing_off(state)
     if not why:
         return ""
     if state.context.rollover is not None:
@@ -124,7 +124,7 @@ def handing_over_words(state: RunState) -> str:
     return f"{why}; {what} may take until {clock(until, seconds=True)}"
 
 
-def roll_over_words(state: RunState) -> str:
+def handoff_request_words(state: RunState) -> str:
     """Describe the context and the running tool before a handoff that the user requests."""
     share = state.context.percent
     full = "Its context usage is unknown" if share is None else (

@@ -125,7 +125,7 @@ def follow(
     control: ControlSettings | None = None,
     oversight: OversightSettings | None = None,
 ) -> list[LabRow]:
-    """Like `simulate`, but from samples that hold more than their completion."""
+    """Like `simulate`, but from samples that contain more than their completion."""
     governor = Governor(baseline, control, oversight)
     rows: list[LabRow] = []
     for sample in samples:

@@ -167,7 +167,7 @@ def is_plain(path: Path) -> bool:
 
 
 def leaves_folder(folder: Path, name: str) -> bool:
-    """Return True if a relative path leads out of the folder, directly or through a link.
+    """Return True if a relative path points outside the folder, directly or through a link.
 
     Also True if the path cannot be resolved.
     """

@@ -205,8 +205,8 @@ def _recommend(context: ContextStatus, *, alive: bool, watched: bool) -> str:
     elif not context.get("session_running"):
         advice_text = "No session is running; the next one starts with an empty window."
     else:
-        rolls_over = context.get("rollover") is not False
-        advice_text = recommendation(level, context["checkpoint_percent"], rolls_over=rolls_over)
+        hands_off = context.get("rollover") is not False
+        advice_text = recommendation(level, context["checkpoint_percent"], hands_off=hands_off)
     return f"{advice_text} {FILLS}" if fills else advice_text
 
 

@@ -23,7 +23,7 @@ from ralph_tui.text.format import (
     percent,
     points_gained,
     token_count,
-    unheld_words,
+    unreported_cost_words,
 )
 from ralph_tui.text.sanitize import clip, one_line
 
@@ -251,7 +251,7 @@ def _cost_text(status: RunStatus) -> str:
         "unknown" if cost is None else money(cost, estimated=status["cost_estimated"], exact=True)
     )
     used = token_count(status["tokens"], partial=bool(status["tokens_partial"]))
-    note = unheld_words(status["budget_usd"]) if cost is None and _is_live(status) else ""
+    note = unreported_cost_words(status["budget_usd"]) if cost is None and _is_live(status) else ""
     return f"{dollars}, {f'{used} tokens' if status['tokens'] else 'tokens unknown'}{note}"
 
 

@@ -5,7 +5,7 @@ from typing import Literal
 from ralph_tui.events.base import Event, Fact, Row
 from ralph_tui.events.text import Line, Plain
 from ralph_tui.text.format import count, filled
-from ralph_tui.text.terms import CONTEXT_LEVELS, FORGOT, RowLevel, sender_label
+from ralph_tui.text.terms import CONTEXT_LEVELS, RowLevel, sender_label
 
 __all__ = [
     "ContextCompacted",
@@ -51,7 +51,7 @@ class ContextLevelReached(Event):
 
 
 class ContextCompacted(Event):
-    """The agent compacted its own context and forgot details."""
+    """The agent compacted its own context, which may lose details."""
 
     kind: Literal["context_compacted"] = "context_compacted"
     iteration: int
@@ -75,8 +75,8 @@ class ContextCompacted(Event):
         return f", from {before} to {after} of the window"
 
     def row(self) -> Row:
-        text = f"the agent compacted its context{self.shrunk}: it {FORGOT.word} details"
-        return Row("warn", "FORGOT", text)
+        text = f"the agent compacted its context{self.shrunk}; details may be lost"
+        return Row("warn", "COMPACT", text)
 
 
 class RolloverRequested(Event):
@@ -243,7 +243,7 @@ class ItemTaken(Fact):
 
 
 class EarlierWindowsRead(Event):
-    """What earlier runs in this repository used of their windows, with the same agent and model."""
+    """How full the windows of earlier runs here got, with the same agent and model."""
 
     kind: Literal["earlier_windows_read"] = "earlier_windows_read"
     runs: int

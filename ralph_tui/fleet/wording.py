@@ -34,7 +34,7 @@ def limited_sentence(loop: LoopState, state: FleetState, now: datetime) -> str:
     if held := state.held.get(login):
         trial = state.trials.get(login)
         if trial is None:
-            return f"it is waiting: {held.stands(now)}"
+            return f"it is waiting: {held.brief(now)}"
         mine = trial.loop == loop.spec.id
         return "" if mine else f"it is waiting: {hold_words(login, state, now)}"
     released = state.released.get(login)
@@ -67,7 +67,7 @@ def _queue_reasons(loop: LoopState, state: FleetState, now: datetime) -> Iterato
         have = "has" if len(before) == 1 else "have"
         yield f"it is waiting until {', '.join(before)} {have} completed"
     if held := state.held.get(spec.login):
-        yield f"it is waiting: {held.stands(now)}"
+        yield f"it is waiting: {held.brief(now)}"
     most = state.plan.accounts.get(spec.account) if spec.account else None
     if most is not None:
         used = sum(one.placed and one.spec.account == spec.account for one in state.loops.values())

@@ -168,7 +168,7 @@ def _add_loop(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--commit-wip",
         action="store_true",
-        help="commit the work of each session that hands off to your branch",
+        help="commit the session's work to your branch at each handoff",
     )
     parser.add_argument("--window", metavar="TOKENS", help="size of the context window: 200k, 1m")
 

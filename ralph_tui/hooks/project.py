@@ -96,7 +96,7 @@ def resolve_inside(root: Path, name: str) -> Path:
         ) from error
     if not path.is_relative_to(root):
         raise RalphError(
-            f"{name} leads out of the project, to {one_line(str(path))}: nothing was changed; "
+            f"{name} points outside the project, to {one_line(str(path))}: nothing was changed; "
             "replace it with a file inside the project"
         )
     return path

@@ -60,9 +60,9 @@ def _write(root: Path, *, again: bool) -> None:
     runs = [run for run in find_hooked(root) if again or _is_new(run, known)]
     if not runs or holder(ralph_folder(root) / "lock") is not None:
         return
-    from ralph_tui.runtime.claiming import claim  # noqa: PLC0415 - fast if nothing is new
+    from ralph_tui.runtime.worktree_lock import acquire_worktree_lock  # noqa: PLC0415 - fast if nothing is new
 
-    lock = claim(ralph_folder(root) / "lock", HOOKED)
+    lock = acquire_worktree_lock(ralph_folder(root) / "lock", HOOKED)
     try:
         there = {run.folder.name for run in find_hooked(root)}
         known = {name: fields for name, fields in known.items() if name in there}

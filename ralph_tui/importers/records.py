@@ -76,7 +76,7 @@ class ImportedRun:
     slug: str = ""
     """A longer name from a list of loops."""
     session: str = ""
-    """Session of the loop that a file with two loops does not describe; else empty."""
+    """Session of a loop that its state file no longer describes; otherwise empty."""
 
     @property
     def imported(self) -> str:

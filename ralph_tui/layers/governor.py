@@ -219,7 +219,7 @@ class Governor:
         if not finding.state.sound:  # the state is kept
             raise TypeError("the state of the oversight layer is invalid")
         self.memory = finding.state
-        return finding if self.oversight.act else finding.held()
+        return finding if self.oversight.act else finding.as_warning()
 
     def answered(self, *, approved: bool) -> None:
         """Record the decision about the open episode's REDIRECT."""

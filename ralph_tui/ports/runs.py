@@ -87,7 +87,7 @@ class Runs(Protocol):
     def lost(self) -> Sequence[str]:
         """Return a sentence for each place that the last `names` call could not list."""
 
-    def living(self) -> Sequence[str]:
+    def live_names(self) -> Sequence[str]:
         """Return the names of runs that a process is working on now."""
 
     def read(self, names: Iterable[str]) -> Mapping[str, RunRow]:

@@ -1,1 +1,1 @@
-"""A run in this process: its request is checked, then the run is assembled and hosted."""
+"""A run in this process: check its request, assemble it, and host it."""

@@ -45,7 +45,6 @@ from ralph_tui.loop.waiting.scheduler import Scheduler
 from ralph_tui.ports.agents import Asker
 from ralph_tui.ports.knowledge import NoKnowledge, NoPastRuns
 from ralph_tui.ports.outside import Ports
-from ralph_tui.runtime.claiming import claim
 from ralph_tui.runtime.clock import SystemClock
 from ralph_tui.runtime.engine import Engine
 from ralph_tui.runtime.past_runs import RecordedRuns
@@ -53,6 +52,7 @@ from ralph_tui.runtime.preflight import Preflight, check
 from ralph_tui.runtime.request import RunRequest
 from ralph_tui.runtime.resumption import Resumption, checkpoint_words, list_changes
 from ralph_tui.runtime.upkeep import Upkeep
+from ralph_tui.runtime.worktree_lock import acquire_worktree_lock
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count
 
@@ -160,7 +160,7 @@ def resumed_run(
 @contextmanager
 def _locked(repository: Repository, run_id: str) -> Iterator[Lock]:
     records = prepare_folder(repository.root)
-    lock = claim(records / "lock", run_id=run_id)
+    lock = acquire_worktree_lock(records / "lock", run_id=run_id)
     try:
         with no_orphans():
             yield lock

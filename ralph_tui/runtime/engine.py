@@ -62,7 +62,7 @@ class Engine:
         self._subscribers: list[Callable[[ev.Event], None]] = []
         self._status = status
         self._status_due = clock.monotonic()
-        self._status_seq, self._status_anew = -1, clock.monotonic()
+        self._status_seq, self._refresh_due = -1, clock.monotonic()
         self._recorded_at = clock.monotonic()
         self._keep_lock = keep_lock
         self._keep_files = keep_files
@@ -256,9 +256,9 @@ class Engine:
         if not now and moment < self._status_due:
             return False
         self._status_due = moment + STATUS_SECONDS
-        if not now and self.state.seq == self._status_seq and moment < self._status_anew:
+        if not now and self.state.seq == self._status_seq and moment < self._refresh_due:
             return True  # nothing new to write
-        self._status_seq, self._status_anew = self.state.seq, moment + SAME_STATUS_SECONDS
+        self._status_seq, self._refresh_due = self.state.seq, moment + SAME_STATUS_SECONDS
         # The file can be rebuilt, by the next write or from the journal.
         silent_s = moment - self._recorded_at if self.state.run.live else None
         with suppress(OSError, MemoryError):

@@ -38,8 +38,8 @@ class RecordedRuns:
         return earlier_windows(attempt.root, attempt.name, self._agent, self._model)
 
     def index(self) -> Sequence[str]:
-        told = index_attempt(self._attempt.root, self._attempt.folder)
-        return [told] if told else []
+        problem = index_attempt(self._attempt.root, self._attempt.folder)
+        return [problem] if problem else []
 
     def _related(self, alike: SimilarTask) -> RelatedTask:
         folder = self._attempt.task_folder.parent / alike.task

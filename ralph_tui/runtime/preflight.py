@@ -16,9 +16,9 @@ from ralph_tui.adapters.workspace.repository import Repository, open_repository
 from ralph_tui.adapters.workspace.template_file import load_template
 from ralph_tui.ports.agents import Agent
 from ralph_tui.ports.records import PromptTemplate
-from ralph_tui.runtime.claiming import claim
 from ralph_tui.runtime.lineup import Lineup, line_up
 from ralph_tui.runtime.request import RunRequest
+from ralph_tui.runtime.worktree_lock import acquire_worktree_lock
 
 
 @dataclass(frozen=True)
@@ -70,4 +70,4 @@ def check(folder: Path, request: RunRequest) -> Preflight:
 def check_startable(folder: Path, request: RunRequest) -> None:
     """Check the request; raise ``LockHeldError`` if another run holds the worktree's lock."""
     root = check(folder, request).repository.root
-    claim(ralph_folder(root) / "lock").release()
+    acquire_worktree_lock(ralph_folder(root) / "lock").release()

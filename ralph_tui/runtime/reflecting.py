@@ -16,8 +16,8 @@ from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.adapters.records.task_index import TaskIndex
 from ralph_tui.base.errors import UsageError, WorkspaceError, why
 from ralph_tui.layers.memory.user_reflection import user_reflection
-from ralph_tui.runtime.claiming import claim
 from ralph_tui.runtime.clock import SystemClock
+from ralph_tui.runtime.worktree_lock import acquire_worktree_lock
 from ralph_tui.state import RunState
 
 
@@ -26,7 +26,7 @@ def reflect(run: RecordedRun, text: str) -> None:
 
     Raises ``LockHeldError``, ``UsageError``, ``JournalError`` or ``WorkspaceError``.
     """
-    lock = claim(run.lock, "history")
+    lock = acquire_worktree_lock(run.lock, "history")
     try:
         with _keep_times(run.journal), _keep_times(run.status):
             _append(run, text)

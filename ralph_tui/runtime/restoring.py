@@ -24,8 +24,8 @@ from ralph_tui.adapters.workspace.snapshots import GitWorkspace
 from ralph_tui.base.errors import JournalError, RalphError, UsageError, WorkspaceError
 from ralph_tui.events import Event, Noticed, RestoreBegan, SnapshotTaken, WorktreeRestored
 from ralph_tui.loop.steps.workspace_facts import snapshot_taken, worktree_restored
-from ralph_tui.runtime.claiming import claim
 from ralph_tui.runtime.clock import SystemClock
+from ralph_tui.runtime.worktree_lock import acquire_worktree_lock
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import clip, one_line
@@ -103,7 +103,7 @@ def find_snapshot(state: RunState, word: str) -> SnapshotTaken:
 @contextmanager
 def locked(root: Path) -> Iterator[None]:
     """Hold the worktree's lock during a restore; raises ``LockHeldError`` if a run works there."""
-    lock = claim(ralph_folder(root) / "lock", "restore")
+    lock = acquire_worktree_lock(ralph_folder(root) / "lock", "restore")
     try:
         yield
     finally:
@@ -182,8 +182,8 @@ def restore_worktree(
                 f"the restore failed part-way ({error}); try again, or restore snapshot "
                 f"{number}, which has your earlier files"
             ) from error
-        told = worktree_restored(iteration, target, number, restored, by)
-        append(told)
+        event = worktree_restored(iteration, target, number, restored, by)
+        append(event)
         reason = f"as snapshot {target.number}"
         try:
             append(
@@ -194,8 +194,8 @@ def restore_worktree(
         except WorkspaceError as error:
             text = f"no snapshot taken: {error}"
             append(Noticed(level="error", source="workspace", text=text))
-            return told, False
-    return told, True
+            return event, False
+    return event, True
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from ralph_tui.ports.host import Clock
 from ralph_tui.state import RunState
 
 ACTIONS_S: Final = 4.0
-"""Seconds after a tool call within which its line is written, up to the engine's next look."""
+"""Seconds from a tool call until its line is due; the engine writes it at its next check."""
 _STATUS = (
     ev.Paused
     | ev.Unpaused

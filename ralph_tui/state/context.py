@@ -41,9 +41,9 @@ class ContextFold(Fold):
     def __init__(self) -> None:
         self.tokens: int | None = None
         """Tokens in the window of the running or the last session; None while unknown."""
-        self.tells = True
+        self.reports_tokens = True
         """False if the agent can never report its tokens."""
-        self.untold = False
+        self.unreported = False
         """True if the agent worked for a whole session without reporting its tokens."""
         self.window: int | None = None
         """Size of the window in tokens; None while unknown."""
@@ -78,7 +78,7 @@ class ContextFold(Fold):
         self.handoffs: list[ev.HandoffWritten] = []
         self.item: ev.PlanItemBegan | None = None
         """The plan's first open item when it was last read."""
-        self.told: list[str] = []
+        self.guidance: list[str] = []
         """Guidance delivered to the sessions of this iteration."""
         self._queued: dict[str, str] = {}
         self._carried: ev.HandoffWritten | None = None
@@ -110,15 +110,15 @@ class ContextFold(Fold):
         self.rollover = self._carried = None
         self.tokens = self.first_tokens = None
         # A handoff repeats the last session's guidance to the next one.
-        self.told = list(self.handoff.guidance) if self.handoff else []
+        self.guidance = list(self.handoff.guidance) if self.handoff else []
 
     def on_agent_changed(self, _: ev.AgentChanged) -> None:
         self.window = self.tokens = None  # its successor reports its own
-        self.untold = False
+        self.unreported = False
 
     def on_session_started(self, event: ev.SessionStarted) -> None:
         """Start with an empty window and drop the state of the last session."""
-        self.tells = event.tells_context
+        self.reports_tokens = event.tells_context
         self._carried = self.handoff or self._carried
         self.tokens = self.first_tokens = self.level = self.rollover = self.handoff = None
         self.calls = self.results = 0
@@ -130,7 +130,7 @@ class ContextFold(Fold):
 
     def on_session_finished(self, event: ev.SessionFinished) -> None:
         if event.outcome == "success" and (event.turns or event.tool_calls):
-            self.untold = self.percent is None
+            self.unreported = self.percent is None
         self.running.clear()
         self.requested_by = ""
         if event.outcome not in CUT_OFF:
@@ -213,7 +213,7 @@ class ContextFold(Fold):
 
     def on_guidance_delivered(self, event: ev.GuidanceDelivered) -> bool:
         if words := self._queued.pop(event.guidance_id, ""):
-            self.told.append(words)
+            self.guidance.append(words)
         return False
 
     def on_run_resumed(self, event: ev.RunResumed) -> None:

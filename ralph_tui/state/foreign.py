@@ -38,15 +38,15 @@ class ForeignRows(Part):
     """Chooses the verdicts that get a row and drops repeated sentences."""
 
     def __init__(self) -> None:
-        self._told: set[tuple[str, str]] = set()
+        self._seen: set[tuple[str, str]] = set()
 
     def row(self, event: ForeignVerdict) -> Row | None:
         """Return the row of a verdict; None if it is not worth one."""
         if event.level == "log" and event.act not in LOUD and event.layer != "selection":
             return None
         said = event.layer, event.text.translate(_DIGITS)
-        known = said in self._told
-        self._told.add(said)
+        known = said in self._seen
+        self._seen.add(said)
         if known and event.act not in LOUD:
             return None
         return event.row()

@@ -55,7 +55,7 @@ class SeenLearning:
         return list(self.sent)
 
     @property
-    def told(self) -> Learning:
+    def shown(self) -> Learning:
         """The learning as retrieved for this iteration; otherwise in its current form."""
         return self.looked_up or self.learning
 

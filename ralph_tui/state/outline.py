@@ -11,7 +11,7 @@ from ralph_tui.events import AlarmRaised, Event, InterventionMade, IterationStar
 ACTING = ("REDIRECT", "PAUSE", "ABORT")
 """Levels of an intervention that stop the run."""
 
-TELLING = frozenset({"iteration_started", "alarm_raised", "intervention_made"})
+PARSED_KINDS = frozenset({"iteration_started", "alarm_raised", "intervention_made"})
 """Kinds of events that are parsed; for the others, only the time matters."""
 
 
@@ -39,7 +39,7 @@ class Outline:
     def add(self, kind: str, at: float, event: Callable[[], Event]) -> None:
         """Add one event; `event` parses it if its kind matters."""
         self.at.append(at)
-        if kind in TELLING:
+        if kind in PARSED_KINDS:
             self._note(len(self.at), event())
 
     def cut(self, length: int) -> None:

@@ -43,7 +43,7 @@ class OversightFold(Fold):
         self.interventions: list[Intervention] = []
         self.escalated: set[tuple[int, str]] = set()
         """Iteration and subject of each escalation."""
-        self.untold: dict[str, ev.EscalationRaised] = {}
+        self.undelivered: dict[str, ev.EscalationRaised] = {}
         """Escalations that no channel has delivered yet, by id."""
         self.redirect: ev.RedirectDecided | None = None
         """The approved redirect; every prompt carries its instructions until the episode ends."""
@@ -190,10 +190,10 @@ class OversightFold(Fold):
 
     def on_escalation_raised(self, event: ev.EscalationRaised) -> None:
         self.escalated.add((event.iteration, event.about))
-        self.untold[event.escalation_id] = event
+        self.undelivered[event.escalation_id] = event
 
     def on_escalation_delivered(self, event: ev.EscalationDelivered) -> bool:
-        self.untold.pop(event.escalation_id, None)
+        self.undelivered.pop(event.escalation_id, None)
         return False
 
     def on_restore_began(self, event: ev.RestoreBegan) -> bool:

@@ -176,7 +176,7 @@ def money(usd: float, *, known: bool = True, estimated: bool = False, exact: boo
     return f"{'~' if estimated else ''}${usd:.{digits}f}"
 
 
-def unheld_words(budget_usd: float | None) -> str:
+def unreported_cost_words(budget_usd: float | None) -> str:
     """Explain that a dollar budget covers only reported costs; empty if there is no budget."""
     if budget_usd is None:
         return ""

@@ -134,7 +134,7 @@ CONTEXT_LEVELS: Mapping[str, Term] = {
 CONTEXT_TONES: Mapping[str, Tone] = {"L0": "dim", "L1": "warn", "L2": "warn", "L3": "bad"}
 ROLLOVER = Term(CHECKPOINTS["rollover"].glyph, "handed off")
 """A session ended because its context filled up; a fresh one continues the same iteration."""
-FORGOT = Term("⇣", "forgot")
+COMPACTED = Term("⇣", "compacted")
 """The agent compacted its own context."""
 
 APPROACHES: Mapping[str, str] = {

@@ -168,14 +168,14 @@ def test_a_test_newly_passes_only_where_both_lists_are_whole(
 ) -> None:
     passes = compare(before, now)
     if passes.by_name is None:
-        assert not passes.failing_anew
+        assert not passes.newly_failing
         return
     for gate in (before, now):
         assert not gate.unnamed
         assert not gate.timed_out
     assert (now.total or 0) >= (before.total or 0)
     assert set(passes.by_name) == set(before.failing) - set(now.failing)
-    assert set(passes.failing_anew) == set(now.failing) - set(before.failing)
+    assert set(passes.newly_failing) == set(now.failing) - set(before.failing)
 
 
 @given(NUMBERS, NUMBERS, st.none() | st.tuples(NUMBERS, NUMBERS), NUMBERS)

@@ -76,7 +76,7 @@ class Recorded:
     def fleet(self) -> FleetGlance | None:
         return self.fleet_seen
 
-    def living(self) -> Sequence[str]:
+    def live_names(self) -> Sequence[str]:
         return [name for name, row in self.rows.items() if row.live]
 
     def read(self, names: Iterable[str]) -> Mapping[str, RunRow]:

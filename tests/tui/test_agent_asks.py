@@ -115,7 +115,7 @@ def test_nothing_is_said_twice_where_a_dialog_is_small() -> None:
         await driver.sees("claude asks for Bash")
         dialog = driver.app.screen
         assert isinstance(dialog, Question)
-        rows = ["".join(text for text, _ in row) for row in dialog.sheet.told.rows]
+        rows = ["".join(text for text, _ in row) for row in dialog.sheet.body.rows]
         assert sum("claude asks for Bash" in row for row in rows) == 1
 
     drive(live(story("permission")), look, (60, 9))

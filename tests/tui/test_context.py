@@ -58,9 +58,9 @@ def test_every_iteration_has_a_bar_with_what_came_of_it() -> None:
         "45 %",
         "62 %",
         "86 % ⟳",
-        "82 % ⇣ forgot",
-    ], "the window once contained what the agent forgot"
-    assert "⇣ forgot, from 82 % to 22 % of the window" in rows("forgot")
+        "82 % ⇣ compacted",
+    ], "the window held more before the compaction"
+    assert "⇣ compacted, from 82 % to 22 % of the window" in rows("forgot")
 
 
 def test_a_window_of_which_nothing_is_known_is_said_to_be_so() -> None:
@@ -169,7 +169,7 @@ def test_the_timeline_marks_the_rollover_and_tells_what_the_window_came_to() -> 
     assert "context peak 86 % · ⟳ 1 handoff" in told
     last = next(point for point in points if point.span.number == 4)
     told = ["".join(text for text, _ in row) for row in facts(last, state, state.at, 80)]
-    assert "context peak 82 % · ⇣ forgot 1 time" in told
+    assert "context peak 82 % · ⇣ compacted 1 time" in told
 
 
 # the key ------------------------------------------------------------------------------------------

@@ -347,7 +347,7 @@ def test_nothing_of_a_question_is_out_of_reach(name: str, size: tuple[int, int])
     async def look(driver: Driver) -> None:
         await opened(driver)
         sheet, foot = (
-            dialog(driver).query_one(f"#{part}", ScrollText) for part in ("told", "foot")
+            dialog(driver).query_one(f"#{part}", ScrollText) for part in ("body", "foot")
         )
         assert len(driver.text()) == size[1]
         height = sheet.size.height

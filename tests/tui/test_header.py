@@ -374,7 +374,7 @@ def test_at_80_columns_the_context_has_the_place_of_the_last_output(tokens: int,
 
 def test_of_an_agent_that_reports_no_context_the_last_output_is_told_there() -> None:
     state = RunState().apply_all(STORIES["running"]())
-    state.context.tells, state.context.tokens = False, None
+    state.context.reports_tokens, state.context.tokens = False, None
     assert re.search(r"last +\d+s ago *$", text_of(header_lines(state, state.at, 80)[1]))
 
 

@@ -165,8 +165,8 @@ def test_what_was_joined_to_another_stays_as_it_was_sent() -> None:
     assert told[3] == "→ In this project fixtures always end with a newline."
     assert told[4] == "  convention  .72  helped 2 of 3  merged into another since  in the prompt"
     state = RunState().apply_all(story("taught")).apply_all(promoted)
-    assert [one.told.text for one in state.memory.in_prompt] == [RUN_ONE.text, FIXTURES.text]
-    assert [one.told.text for one in state.memory.current][2] == LARGE.text
+    assert [one.shown.text for one in state.memory.in_prompt] == [RUN_ONE.text, FIXTURES.text]
+    assert [one.shown.text for one in state.memory.current][2] == LARGE.text
 
 
 @pytest.mark.parametrize(

@@ -298,7 +298,7 @@ def sentence(
 
 def with_local_times(words: str) -> str:
     """Replace Unix timestamps in a message about a limit with local times."""
-    return _EPOCH.sub(lambda told: f"{told['before']}{_local(int(told['at']))}", words)
+    return _EPOCH.sub(lambda match: f"{match['before']}{_local(int(match['at']))}", words)
 
 
 def _local(seconds: int) -> str:

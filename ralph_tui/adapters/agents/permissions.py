@@ -290,8 +290,8 @@ def _for_command(command: str, message: str, roots: Sequence[str]) -> list[str]:
         return [_rule_for_folder(kind, folder)]
     _, named, words = message.partition(_NAMED_PARTS)
     if named:
-        told = " ".join(words.split())
-        blamed = [part for part in parts if " ".join(part.split()) in told]
+        text = " ".join(words.split())
+        blamed = [part for part in parts if " ".join(part.split()) in text]
     else:
         if _EXPANDED.search(command) and "\n" not in command:
             # Expansions are not analysed: only the exact command is permitted.

@@ -262,9 +262,9 @@ class ProcessSession(ABC):
         if gap:
             log.write_gap(gap)
         kept = log.write([line.decode("utf-8", "replace") for line in lines])
-        spoken = [text for text, _ in kept if text.strip()]
-        if spoken:
-            self.stderr_tail = spoken[-1][:2000]
+        texts = [text for text, _ in kept if text.strip()]
+        if texts:
+            self.stderr_tail = texts[-1][:2000]
 
     # -- the end ---------------------------------------------------------------------------------
 

@@ -22,7 +22,7 @@ _LONGEST = 4096
 """Maximum characters of a parameter."""
 _OUTPUT = 1000
 _READ = 1 << 16
-"""Characters of a text that are looked at before it is cut."""
+"""Maximum characters of a text to examine before it is cut."""
 _MAX_PARAMS = 50
 _MAX_OVER = 20_000
 """Maximum number of finished calls to remember; longer sessions may report some of them twice."""

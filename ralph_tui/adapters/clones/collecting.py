@@ -48,9 +48,9 @@ def collect(folder: TreeFolder, record: PlaceRecord) -> Collected:
 
 def changed_between(repository: Repository, base: str, commit: str) -> dict[str, int]:
     """Return the number of added and removed lines by path; 0 for a binary file."""
-    told = repository.git("diff-tree", "-r", "-z", "--no-renames", "--numstat", base, commit)
+    diff = repository.git("diff-tree", "-r", "-z", "--no-renames", "--numstat", base, commit)
     changed = {}
-    for entry in told.out.decode("utf-8", "surrogateescape").split("\0"):
+    for entry in diff.out.decode("utf-8", "surrogateescape").split("\0"):
         added, _, rest = entry.partition("\t")
         removed, _, path = rest.partition("\t")
         if path:
@@ -88,8 +88,8 @@ def _copy_advice(tree: Path, what: str) -> str:
 def _head_of(repository: Repository, base: str) -> tuple[str, str, bool]:
     """Return the commit, its tree, and whether the base exists, which an agent can remove."""
     names = ("HEAD^{commit}", "HEAD^{tree}", f"{base}^{{commit}}")
-    told = repository.git("cat-file", "--batch-check", stdin="\n".join(names).encode()).lines
-    commit, tree, known = (line.split(" ") for line in told)
+    lines = repository.git("cat-file", "--batch-check", stdin="\n".join(names).encode()).lines
+    commit, tree, known = (line.split(" ") for line in lines)
     if commit[1:2] != ["commit"]:
         raise WorkspaceError(_copy_advice(repository.root, "no longer has a commit"))
     return commit[0], tree[0], known[0] == base

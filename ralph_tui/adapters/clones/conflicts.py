@@ -69,8 +69,8 @@ class ConflictTable:
             problem = GONE
         else:
             problem = self._merge(pair for pair in wanted if pair.isdisjoint(gone))
-        told = ((name, self._merged.get(pair)) for name, pair in pairs.items())
-        return Conflicts({name: files for name, files in told if files is not None}, problem)
+        merged = ((name, self._merged.get(pair)) for name, pair in pairs.items())
+        return Conflicts({name: files for name, files in merged if files is not None}, problem)
 
     def _merge(self, pairs: Iterable[frozenset[str]]) -> str:
         """Merge pairs and return why some remain unknown; the next call tries those again."""
@@ -82,16 +82,16 @@ class ConflictTable:
             while left:
                 now = left[:MAX_PAIRS]
                 try:
-                    told, result = _conflicts(self._repository, now, folder)
+                    merges, result = _conflicts(self._repository, now, folder)
                 except NoRoomError:
                     raise
                 except WorkspaceError as error:
                     if isinstance(error, GitEndedError):
                         self._ended, self._rests_until = str(error), time.monotonic() + REST_S
                     return str(error)
-                self._merged.update(zip(map(frozenset, now), told, strict=False))
-                left = left[len(told) :]
-                if len(told) < len(now):  # Git ends at a pair that it cannot merge
+                self._merged.update(zip(map(frozenset, now), merges, strict=False))
+                left = left[len(merges) :]
+                if len(merges) < len(now):  # Git ends at a pair that it cannot merge
                     pair = left.pop(0)
                     if _have_no_common_history(self._repository, pair):
                         self._merged[frozenset(pair)] = (NO_COMMON,)
@@ -108,8 +108,8 @@ def _missing(repository: Repository, commits: Iterable[str]) -> set[str]:
     if not asked:
         return set()
     stdin = "".join(f"{commit}\n" for commit in asked).encode()
-    told = repository.git("cat-file", "--batch-check=%(objecttype)", stdin=stdin).lines
-    return {commit for commit, kind in zip(asked, told, strict=False) if kind != "commit"}
+    kinds = repository.git("cat-file", "--batch-check=%(objecttype)", stdin=stdin).lines
+    return {commit for commit, kind in zip(asked, kinds, strict=False) if kind != "commit"}
 
 
 def _have_no_common_history(repository: Repository, pair: tuple[str, str]) -> bool:
@@ -146,8 +146,8 @@ def _conflicts(
         environment=apart,
         accept=None,
     )
-    told = _parse_merges(result.out.decode("utf-8", "surrogateescape").split("\0"))
-    found = zip(pairs, told, strict=False)
+    merges = _parse_merges(result.out.decode("utf-8", "surrogateescape").split("\0"))
+    found = zip(pairs, merges, strict=False)
     return [
         None if names is None else _original_names(names, pair) for pair, names in found
     ], result

@@ -38,7 +38,7 @@ def make_clone(tree: Path, origin: Origin, source: Source, branch: str) -> str:
     """
     path = str(origin.path)
     who = {"user.name": source.user_name, "user.email": source.user_email}
-    names = [part for name, told in who.items() if told for part in ("-c", f"{name}={told}")]
+    names = [part for name, value in who.items() if value for part in ("-c", f"{name}={value}")]
     try:
         _clone(tree, origin.path, "--local", *names)
     except NoRoomError:

@@ -101,7 +101,7 @@ def _outcome(result: GateResult) -> object:
 
 @contextmanager
 def _faults(tree: Path, fault: bytes) -> Iterator[int]:
-    """Put the fault into every source during the block; yield the number of sources."""
+    """Apply the fault to every source during the block; yield the number of sources."""
     before: dict[Path, tuple[bytes, os.stat_result]] = {}
     try:
         for path in _sources(tree):

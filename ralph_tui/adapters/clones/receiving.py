@@ -79,7 +79,7 @@ def _unbundle(repository: Repository, bundle: bytes) -> dict[str, str]:
     file = repository.ensure_folder() / f"{uuid4().hex}.bundle"
     try:
         write_whole(file, bundle, durable=False)
-        told = repository.git("bundle", "unbundle", str(file))
+        unbundled = repository.git("bundle", "unbundle", str(file))
     except OSError as error:
         raise workspace_error(
             f"the bundle cannot be saved in {one_line(str(repository.folder))}: {why(error, '')}",
@@ -87,7 +87,7 @@ def _unbundle(repository: Repository, bundle: bytes) -> dict[str, str]:
         ) from error
     finally:
         file.unlink(missing_ok=True)
-    lines = (line.partition(" ") for line in told.lines)
+    lines = (line.partition(" ") for line in unbundled.lines)
     return {name: commit for commit, _, name in lines if _ID.fullmatch(commit)}
 
 
@@ -134,10 +134,10 @@ def _move_branch(repository: Repository, earlier: Earlier, commit: str) -> str |
     ref = f"refs/heads/{earlier.branch}"
     if ref in checked_out(repository.root):
         return None
-    stands_on = ("merge-base", "--is-ancestor", earlier.commit, commit)
+    is_ancestor = ("merge-base", "--is-ancestor", earlier.commit, commit)
     beside = ""
     lines = f"update {ref}\0{commit}\0{earlier.commit}\0"
-    if repository.git(*stands_on, accept=None).status:
+    if repository.git(*is_ancestor, accept=None).status:
         beside = f"{earlier.branch}-attempt-{earlier.attempt}"
         lines = f"create refs/heads/{beside}\0{earlier.commit}\0{lines}"
     moved = repository.git("update-ref", "-z", "--stdin", stdin=lines.encode(), accept=None)

@@ -92,9 +92,9 @@ class Ledger:
 
     def promote(self) -> None:
         """Make everything proven part of the knowledge."""
-        told = self._sources()
+        sources = self._sources()
         for place, entry in enumerate(self.staged):
-            if entry["status"] == WAITING and (entry["id"], entry.get("run", "")) in told:
+            if entry["status"] == WAITING and (entry["id"], entry.get("run", "")) in sources:
                 self._put_staged(place, status=TAKEN)
         for place in range(len(self.staged)):
             if self._is_waiting(place):
@@ -122,10 +122,10 @@ class Ledger:
         If the user has edited the file, they were deleted; if an older backup has replaced it, they
         are waiting again.
         """
-        told, status = self._sources(), GONE if by_hand else WAITING
+        sources, status = self._sources(), GONE if by_hand else WAITING
 
         def lost(entry: Entry) -> bool:
-            return entry["status"] == TAKEN and (entry["id"], entry.get("run", "")) not in told
+            return entry["status"] == TAKEN and (entry["id"], entry.get("run", "")) not in sources
 
         if any(map(lost, self.staged)):
             self.staged = [{**one, "status": status} if lost(one) else one for one in self.staged]
@@ -137,8 +137,10 @@ class Ledger:
             for origin in entry.get("promotedFrom", ()):
                 if origin["by"] == self.run and is_known(entry):
                     learning = learning_of(entry)
-                    told = Promotion(origin["id"], learning, origin["merged"], origin["because"])
-                    found.setdefault(origin["id"], told)
+                    promotion = Promotion(
+                        origin["id"], learning, origin["merged"], origin["because"]
+                    )
+                    found.setdefault(origin["id"], promotion)
         return list(found.values())
 
     def change(self, learning_id: str, change: Change, text: str = "") -> bool:
@@ -271,8 +273,8 @@ class Ledger:
             loops += [run for run in learning.get("sourceLoops", []) if run not in loops]
             for run, iterations in learning.get("credits", {}).items():
                 given[run] = sorted({*given.get(run, []), *iterations})
-            told = {"id": member["id"], "run": member.get("run", ""), "by": self.run}
-            origins.append({**told, "because": because, "merged": joined})
+            source = {"id": member["id"], "run": member.get("run", ""), "by": self.run}
+            origins.append({**source, "because": because, "merged": joined})
         entry = {
             **entry,
             "sourceLoops": loops,

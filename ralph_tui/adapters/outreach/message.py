@@ -195,12 +195,12 @@ def _readings(message: Message) -> list[tuple[str, str]]:
     rows = []
     if message.max_iterations:
         rows.append(("iteration", f"{message.iteration} of {message.max_iterations}"))
-    told = [points for points in (now.completion, now.best) if points is not None]
+    values = [points for points in (now.completion, now.best) if points is not None]
     if now.completion is not None:
-        rows.append(("completion", percent(now.completion, *told)))
+        rows.append(("completion", percent(now.completion, *values)))
     if now.best is not None:
         where = f" after iteration {now.best_iteration}" if now.best_iteration else ""
-        rows.append(("best", f"{percent(now.best, *told)}{where}"))
+        rows.append(("best", f"{percent(now.best, *values)}{where}"))
     if now.cost_usd is not None:
         rows.append(("cost", money(now.cost_usd)))
     rows += [("run", f"{_escaped(message.loop)} in {_escaped(message.folder)}")]

@@ -24,7 +24,7 @@ from ralph_tui.adapters.processes.keeper import (
 )
 
 MAX_CHILDREN = 64
-"""More children of our own than ever live at once; above this number, ended ones are forgotten."""
+"""Maximum own children to remember, more than ever run at once; ended ones are dropped."""
 
 _lock = Lock()
 _own: set[tuple[int, str]] = set()

@@ -64,9 +64,9 @@ class ForeignRuns(Protocol):
 
 
 def track_hooked_loops(root: Path, *, again: bool = False) -> frozenset[str]:
-    """Make loops that hooks recorded, and that are over, attempts of tasks; `again`: all of them.
+    """Add ended loops that hooks recorded, as attempts of tasks; `again` rewrites existing ones.
 
-    Quick without news. What cannot be written now is written by a later call. Returns the names of
+    Fast if nothing is new. A later call retries what could not be written. Returns the names of
     the loops that have an attempt.
     """
     if (root / ".aiwg" / "ralph" / "hooks").is_dir() and is_installed(HOOKED_LOOPS):

@@ -1,7 +1,7 @@
 """Copies of handoffs for people and other tools: ``.claude/handoffs/2026-01-07-1145.md``.
 
 Files are named by local time; the second one in a minute ends in ``-2``. Links are not followed,
-because the agent could have created one that leads out of the worktree.
+because the agent could have created one that points outside the worktree.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""The journal: one JSON object per line, append-only, one writer. All else is derived from it.
+"""The journal: one JSON object per line, append-only, one writer. All other data is derived.
 
 A crash may leave a torn last line. It is dropped on reading, and cut off before appending. Any
 other bad line is an error that names ``path:line``; the part before it stays readable.

@@ -14,12 +14,12 @@ from ralph_tui.adapters.records.folders import from_here
 from ralph_tui.adapters.records.newer import newer_sentence
 from ralph_tui.adapters.records.tail import ReplacedError, Tail
 from ralph_tui.events import WRITTEN_HEAD, Event, RunStarted
-from ralph_tui.state.outline import TELLING, Outline
+from ralph_tui.state.outline import PARSED_KINDS, Outline
 
 TRUNCATED = "the journal has been cut or replaced since it was opened; showing what was read before"
 GONE = "the journal has been deleted since it was opened; showing what was read before"
 
-_OUTLINED = frozenset({b"run_started", *(kind.encode() for kind in TELLING)})
+_OUTLINED = frozenset({b"run_started", *(kind.encode() for kind in PARSED_KINDS)})
 """Kinds of events that are parsed at once."""
 
 

@@ -143,9 +143,9 @@ def _status(run: RecordedRun) -> dict[str, Any]:
         if status is not None and "phase" in status:
             return status
         if record := read_json(run.folder / "attempt.json", most=ROW_BYTES):
-            told = _from_record(record)
+            fields = _from_record(record)
             # Only the journal knows how many iterations were granted.
-            return _from_ends(run.journal) | {k: v for k, v in told.items() if v is not None}
+            return _from_ends(run.journal) | {k: v for k, v in fields.items() if v is not None}
     return _from_ends(run.journal)
 
 

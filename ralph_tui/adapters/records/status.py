@@ -136,8 +136,8 @@ def worked_after_s(path: Path, run_id: str, seq: int) -> float:
 
 def _silent_s(status: RunStatus) -> float:
     """Return the seconds between the last event and the status, which is written every second."""
-    told = status["silent_s"]
-    return max(0.0, told) if isinstance(told, float) and isfinite(told) else 0.0
+    silent_s = status["silent_s"]
+    return max(0.0, silent_s) if isinstance(silent_s, float) and isfinite(silent_s) else 0.0
 
 
 def has_process(run: RecordedRun, run_id: str | None) -> bool:

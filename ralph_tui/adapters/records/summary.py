@@ -20,12 +20,12 @@ from ralph_tui.adapters.records.run_status import (
     WaitStatus,
 )
 from ralph_tui.adapters.records.runs import STATUS_VERSION
-from ralph_tui.analysis.context import level, rolls_over, thresholds
+from ralph_tui.analysis.context import hands_off, level, thresholds
 from ralph_tui.analysis.next_steps import promise_instead
 from ralph_tui.analysis.verdict import verdict
 from ralph_tui.layers.context.sizes import estimate
 from ralph_tui.layers.context.window import calls_until, windows_fill
-from ralph_tui.layers.control import push_words
+from ralph_tui.layers.control import band_words
 from ralph_tui.state import RunState
 from ralph_tui.state.guidance import unsent_words
 from ralph_tui.state.oversight import Intervention
@@ -48,7 +48,7 @@ def context_status(state: RunState) -> ContextStatus:
         "warn_percent": limits.warn,
         "checkpoint_percent": checkpoint,
         "stop_percent": limits.stop,
-        "rollover": rolls_over(state.run.started),
+        "rollover": hands_off(state.run.started),
         "session_running": state.run.session_running,
         "calls": context.calls,
         "calls_left": calls_until(checkpoint, context.readings, context.window),
@@ -172,7 +172,7 @@ def summarize(
         "best_snapshot": _best_snapshot(state),
         "output": signal.output if signal else None,
         "band": signal.band if signal else None,
-        "push": push_words(signal.band) if signal else None,
+        "push": band_words(signal.band) if signal else None,
         "verdict": says.text,
         "verdict_word": says.word,
         "verdict_glyph": says.glyph,
@@ -276,9 +276,9 @@ def _validation(state: RunState) -> ValidationStatus | None:
 def _knowledge(state: RunState) -> list[KnownStatus]:
     return [
         {
-            "id": one.told.learning_id,
-            "type": one.told.type,
-            "text": one.told.saying,
+            "id": one.shown.learning_id,
+            "type": one.shown.type,
+            "text": one.shown.saying,
             "in_prompt": one.in_prompt,
         }
         for one in state.memory.current

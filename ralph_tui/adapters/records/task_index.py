@@ -96,9 +96,9 @@ class TaskIndex:
     def likely(self, names: Set[str], description: str) -> list[str]:
         """Return the tasks in `names` that may have this description, in order; no others can."""
         table = TaskTable.read(self._file) or TaskTable()
-        told = clip(one_line(description), DESCRIPTION)
+        wanted = clip(one_line(description), DESCRIPTION)
         unsure = {name for name in names if name not in table.rows or name in table.open}
-        found = {name for name in names - unsure if table.rows[name].description == told}
+        found = {name for name in names - unsure if table.rows[name].description == wanted}
         return sorted(unsure | found, key=number_of)
 
     def of_agent(self, agent: str) -> set[str]:

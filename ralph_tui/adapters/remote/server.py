@@ -212,7 +212,7 @@ class CommandServer:
         """One task for each connection."""
         self._silent: dict[asyncio.Task[None], None] = {}
         """Connections that are waiting for a line, in order of their wait, longest first."""
-        self._told = False
+        self._bug_recorded = False
         self._thread = threading.Thread(target=self._run, name="ralph-socket", daemon=True)
 
     def start(self) -> None:
@@ -351,9 +351,9 @@ class CommandServer:
 
     def _record_bug(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """Record a bug in the server as an event, once; a traceback would overwrite the screen."""
-        if self._told:
+        if self._bug_recorded:
             return
-        self._told = True
+        self._bug_recorded = True
         text = f"{context.get('message')}: {context.get('exception')!r}"
         self._hearing.warn(text)
 

@@ -63,10 +63,10 @@ class Document:
 class Documents:
     """Documents from a journal, starting at its first event or at a saved position."""
 
-    def __init__(self, folder: Path, iteration: int = 0, spoken: str = "") -> None:
+    def __init__(self, folder: Path, iteration: int = 0, last_words: str = "") -> None:
         """`folder` is the attempt's folder; the others are the values at the saved position."""
         self.iteration = iteration
-        self.spoken = spoken
+        self.last_words = last_words
         """The agent's words since its last tool call, shortened."""
         self._folder = folder
 
@@ -74,9 +74,9 @@ class Documents:
         """Yield the documents from an event."""
         match event:
             case ev.IterationStarted():
-                self.iteration, self.spoken = event.iteration, ""
+                self.iteration, self.last_words = event.iteration, ""
             case ev.AgentSpoke(parent=None):
-                self.spoken = clip(event.words.strip(), REASONING)
+                self.last_words = clip(event.words.strip(), REASONING)
         for kind, text in self._event_texts(event):
             if text.strip():
                 yield Document(
@@ -90,10 +90,10 @@ class Documents:
             case ev.RunStarted():
                 yield "objective", event.objective
             case ev.ToolStarted():
-                yield "action", _lines(f"{event.tool} {event.summary}", self.spoken)
-                self.spoken = ""
+                yield "action", _lines(f"{event.tool} {event.summary}", self.last_words)
+                self.last_words = ""
             case ev.SessionFinished(tool_calls=0):  # an agent that reports no tool calls
-                yield "action", self.spoken
+                yield "action", self.last_words
             case ev.FilesChanged(live=False):
                 yield "action", _lines(*(f"{one.status} {one.path}" for one in event.changes))
             case ev.LearningStaged():

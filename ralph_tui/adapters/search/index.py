@@ -104,7 +104,7 @@ class _Place:
     size: int = 0
     seq: int = 0
     iteration: int = 0
-    spoken: str = ""
+    last_words: str = ""
 
 
 def _follow(index: sqlite3.Connection, run: RecordedRun) -> None:
@@ -127,7 +127,7 @@ def _index_new(index: sqlite3.Connection, run: RecordedRun, journal: BinaryIO) -
     if row and (place.run_id != run_id or not _is_same_journal(journal, place)):
         _forget(index, run.name)
         place = _Place()
-    documents = Documents(run.folder, place.iteration, place.spoken)
+    documents = Documents(run.folder, place.iteration, place.last_words)
     size, seq = place.size, place.seq
     journal.seek(size)
     for length, number, taken in _read(journal, seq, documents):
@@ -136,7 +136,7 @@ def _index_new(index: sqlite3.Connection, run: RecordedRun, journal: BinaryIO) -
             _add(index, run.name, document)
     index.execute(
         "INSERT OR REPLACE INTO attempts VALUES (?, ?, ?, ?, ?, ?)",
-        (run.name, run_id, size, seq, documents.iteration, documents.spoken),
+        (run.name, run_id, size, seq, documents.iteration, documents.last_words),
     )
 
 

@@ -87,7 +87,7 @@ def _search(
     try:
         return [_found(index, row, query_terms(query)) for _, row in best]
     except (ValueError, TypeError) as error:
-        raise sqlite3.DatabaseError("a row whose form is not ours") from error
+        raise sqlite3.DatabaseError("a row has an unknown format") from error
 
 
 def _rows(

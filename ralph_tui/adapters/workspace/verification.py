@@ -33,7 +33,7 @@ MAX_TESTS = 1_000_000
 """More tests than any runner reports for one run."""
 DOUBT = (
     "the output of the {called} reports {tests:,} tests, which is not plausible; its numbers are "
-    "ignored; check what prints it."
+    "ignored; check the program that prints it."
 )
 POLL_MS = 50
 

@@ -87,7 +87,7 @@ class WorkCommits:
             )
         if self._git("symbolic-ref", "--quiet", "HEAD")[0] != 0:
             raise WorkspaceError(
-                f"no branch is checked out in {self._place}; check one out to commit to"
+                f"no branch is checked out in {self._place}; check out the branch to commit to"
             )
         code, said = self._git("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
         if code != 0:

@@ -23,7 +23,7 @@ from ralph_tui.text.format import (
     money,
     percent,
     token_count,
-    unheld_words,
+    unreported_cost_words,
 )
 from ralph_tui.text.terms import BUG, NO_END, OUTCOMES, permission_words
 
@@ -224,7 +224,11 @@ def _cost(material: Material) -> str:
     """Return the cost and, if known, who pays it: with a subscription, it is not billed."""
     run = material.state.run
     if not run.cost_known:
-        return f"unknown{unheld_words(run.budget_usd)}" if material.state.roster.worked else ""
+        return (
+            f"unknown{unreported_cost_words(run.budget_usd)}"
+            if material.state.roster.worked
+            else ""
+        )
     paid = f" ({escaped(run.billing)})" if run.billing else ""
     unreported = material.state.roster.unreported_text
     without = f", {escaped(unreported)}, which is not reported" if unreported else ""

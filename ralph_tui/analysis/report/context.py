@@ -6,8 +6,8 @@ from ralph_tui.analysis.report.material import Material, moment
 from ralph_tui.events import ContextCompacted, HandoffWritten, WorkCommitted
 from ralph_tui.text.format import filled
 
-HEAD = ("#", "sessions", "peak", "handoffs", "forgot")
-APART = ("CONTEXT", "HANDOFF", "FORGOT")
+HEAD = ("#", "sessions", "peak", "handoffs", "compactions")
+APART = ("CONTEXT", "HANDOFF", "COMPACT")
 """Words of log rows that this section covers."""
 
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import datetime
 
-from ralph_tui.analysis.context import handing_over_words
+from ralph_tui.analysis.context import handing_off_words
 from ralph_tui.analysis.verdict.model import Verdict, mark, row, until
 from ralph_tui.events import QuestionAsked
 from ralph_tui.state import RunState
@@ -22,7 +22,7 @@ from ralph_tui.text.terms import (
     Term,
     silence_word,
 )
-from ralph_tui.text.terms import UNHEARD as NOBODY_KNOWS
+from ralph_tui.text.terms import UNHEARD as UNKNOWN_TERM
 
 TOPICS = {
     "redirect": "Send the agent new instructions?",
@@ -42,8 +42,8 @@ LOST = Verdict(DIED.glyph, "bad", DIED.word, f"{DIED.word}: {PROCESS_GONE}")
 UNHEARD = Verdict(
     DIED.glyph,
     "warn",
-    NOBODY_KNOWS.word,
-    f"{NOBODY_KNOWS.word}: its sessions no longer report, and no end was recorded",
+    UNKNOWN_TERM.word,
+    f"{UNKNOWN_TERM.word}: its sessions no longer report, and no end was recorded",
 )
 """For a lost loop that hooks record: it is unknown whether its process is gone."""
 ENDLESS = Verdict(DIED.glyph, "bad", DIED.word, f"{DIED.word}: no end was recorded")
@@ -52,7 +52,7 @@ ENDLESS = Verdict(DIED.glyph, "bad", DIED.word, f"{DIED.word}: no end was record
 
 def lost_word(why: bool | str) -> Term:  # noqa: FBT001
     """Return the word for a lost run: died, unless its fleet knows better."""
-    return DIED if why is True or str(why).startswith(DIED.word) else NOBODY_KNOWS
+    return DIED if why is True or str(why).startswith(DIED.word) else UNKNOWN_TERM
 
 
 def gone(state: RunState, why: bool | str = True) -> Verdict:  # noqa: FBT001
@@ -111,11 +111,11 @@ def wait(state: RunState, now: datetime, *, keys: Keys | None) -> Verdict | None
     retry = f"press {keys.shown('retry')} to retry now" if keys else ""
     then = THEN[wish.word] if wish is not None else retry
     if waits.until is None:
-        goes_on = "until disk space is free"
+        next_step = "until disk space is free"
     else:
         at, left = day_and_clock(waits.until, now), until(waits.until, now)
-        goes_on = f"retry at {at}, in {left}"
-    text = f"waiting: {waits.words(now)}, {goes_on}{'; ' if then else ''}{then}"
+        next_step = f"retry at {at}, in {left}"
+    text = f"waiting: {waits.words(now)}, {next_step}{'; ' if then else ''}{then}"
     return Verdict(WAITS[waits.cause].glyph, "warn", "waiting", text)
 
 
@@ -157,7 +157,7 @@ def held(state: RunState, *, keys: Keys | None) -> Verdict | None:
 
 def handoff(state: RunState) -> Verdict | None:
     """Return the verdict on a handoff, until the iteration's next session has begun."""
-    words = handing_over_words(state)
+    words = handing_off_words(state)
     if not words:
         return None
     return Verdict(ROLLOVER.glyph, "warn", "handing off", f"handing off: {row(words)}")

@@ -124,7 +124,7 @@ def _parse_task(args: argparse.Namespace) -> tuple[str, int | None]:
 
 
 def _show_list(root: Path, args: argparse.Namespace, tracked: frozenset[str]) -> int:
-    """List the tasks, and other runs that have none; `tracked` loops of hooks have one."""
+    """List the tasks, and the runs without a task; `tracked` loops of hooks belong to tasks."""
     rows = _filtered(list_tasks(root), root, args)
     foreign = foreign_runs()
     imported = foreign.find(root)
@@ -245,7 +245,7 @@ def _reflect(task: TaskHistory, attempts: "tuple[Attempt, ...]", text: str) -> i
     found = [run for run in recorded if run.journal.is_file()]
     if not found and attempts[-1].journal:
         raise UsageError(
-            f"{task.name} is a loop that hooks recorded; only runs of ralph-tui take reflections"
+            f"{task.name} is a loop that hooks recorded; only runs of ralph-tui accept reflections"
         )
     if not found:
         raise UsageError(f"{task.name} has no journal for the reflection; its run never started")

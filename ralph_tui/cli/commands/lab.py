@@ -15,7 +15,7 @@ from ralph_tui.base.errors import UsageError
 from ralph_tui.config.settings import NAMES, Settings
 from ralph_tui.config.sources import load
 from ralph_tui.events import RunStarted
-from ralph_tui.layers.control import push_words
+from ralph_tui.layers.control import band_words
 from ralph_tui.runtime.sources.find_run import find_run, read_run
 from ralph_tui.state import RunState
 from ralph_tui.text.sanitize import clip, one_line
@@ -232,7 +232,7 @@ def _as_table(rows: list[LabRow], most: int, baseline: float) -> str:
 def _as_comparison(compared: list[Compared], most: int, baseline: float, imported: str = "") -> str:
     """Format the table, with the recorded row below each row that differs.
 
-    `imported` names the tool of a run that recorded only measurements; all else is recomputed.
+    `imported` names the tool of a run that recorded only measurements; the rest is recomputed.
     """
     lines, differing = [HEAD], []
     for one in compared:
@@ -263,7 +263,7 @@ def _format_row(row: LabRow, note: str) -> str:
     return (
         f"{row.iteration:4}  {100 * row.completion:5.1f}  {100 * row.velocity:+6.1f}"
         f"  {row.derivative:+5.2f}  {row.output:6.3f}"
-        f"  push {push_words(row.band):10}  {row.profile:11}"
+        f"  push {band_words(row.band):10}  {row.profile:11}"
         f"  {clip(note, 34)}".rstrip()
     )
 

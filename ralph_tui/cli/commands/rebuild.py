@@ -12,8 +12,8 @@ from ralph_tui.adapters.records.runs import RecordedRun, find_runs
 from ralph_tui.adapters.records.task_index import TaskIndex
 from ralph_tui.base.errors import JournalError, WorkspaceError, why
 from ralph_tui.cli.exit_codes import ExitCode
-from ralph_tui.runtime.claiming import claim
 from ralph_tui.runtime.sources.find_run import find_ours
+from ralph_tui.runtime.worktree_lock import acquire_worktree_lock
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import one_line
 
@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
     with ExitStack() as held:
         for path in {run.lock for run in runs if _is_local(run)}:
             # A live run updates its files itself.
-            held.callback(claim(path, "rebuild").release)
+            held.callback(acquire_worktree_lock(path, "rebuild").release)
         try:
             return ExitCode.COMPLETED if _rebuild(runs) else ExitCode.FAILED
         except OSError as error:

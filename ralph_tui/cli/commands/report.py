@@ -8,8 +8,8 @@ from ralph_tui.adapters.records.folders import named_path, worktree_root
 from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.cli.output_file import write_output
 from ralph_tui.cli.view_marks import begin_view
+from ralph_tui.runtime.sources.build_report import build_report
 from ralph_tui.runtime.sources.find_run import find_run, read_run
-from ralph_tui.runtime.sources.reporting import report_of
 from ralph_tui.text.sanitize import one_line
 
 
@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
     root = worktree_root(Path.cwd())
     found = find_run(root, args.run)
     seen = begin_view(found) if isinstance(found, RecordedRun) and not args.output else None
-    page = report_of(read_run(found), root, full=args.full)
+    page = build_report(read_run(found), root, full=args.full)
     if args.output:
         write_output(named_path(args.output), page, force=args.force)
         print(one_line(f"the report of {found.name} is in {args.output}"), file=sys.stderr)

@@ -121,7 +121,7 @@ class LoopLost(FleetEvent):
     kind: Literal["loop_lost"] = "loop_lost"
     loop: Line
     until: datetime
-    """After this time it certainly no longer runs."""
+    """Time after which it is certainly no longer running."""
 
     def row(self) -> Row:
         until = clock(self.until, seconds=True)

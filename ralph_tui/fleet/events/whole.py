@@ -69,7 +69,7 @@ _DONE = {
     "reflect": "gave {} a reflection for the next attempt",
     "restore": "asked {} to restore a snapshot",
     "retry": "asked {} to try again",
-    "rollover": "asked {} for a fresh session",
+    "rollover": "asked {} for a handoff to a fresh session",
     "unpause": "unpaused {}",
 }
 """Description of a user's command to a loop, if "asked it to ..." does not fit."""
@@ -208,13 +208,13 @@ class AccountHeld(FleetEvent):
         """Describe the hold, as in ``account work is at its limit until 10:59: usage limit``."""
         cause = WAITS[self.cause].word if self.cause in WAITS else ""
         why = ", ".join(part for part in (cause, self.reason) if part)
-        return f"{self.stands(now)}: {why}" if why else self.stands(now)
+        return f"{self.brief(now)}: {why}" if why else self.brief(now)
 
-    def stands(self, now: datetime) -> str:
+    def brief(self, now: datetime) -> str:
         """Like `words`, but without the reason."""
         until = f" until {day_and_clock(self.until, now)}" if self.until else ""
-        stands = "at its limit" if self.cause in ("", "usage_limit") else "unavailable"
-        return f"{account_words(self.account)} is {stands}{until}"
+        condition = "at its limit" if self.cause in ("", "usage_limit") else "unavailable"
+        return f"{account_words(self.account)} is {condition}{until}"
 
 
 class AccountReleased(FleetEvent):

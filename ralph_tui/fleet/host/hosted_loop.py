@@ -394,8 +394,8 @@ class HostedLoop:
 
     def _launch(self, record: PlaceRecord, channel: Channel, variables: Mapping[str, str]) -> Child:
         place, theirs = self.place, channel.theirs.fileno()
-        goes_on = place.resume and record.run
-        words = resume_words(place, record.run, theirs) if goes_on else run_words(place, theirs)
+        resumes = place.resume and record.run
+        words = resume_words(place, record.run, theirs) if resumes else run_words(place, theirs)
         loop, attempt = self.key
         try:
             output, errors = self.folder.log("run"), self.folder.log("errors")

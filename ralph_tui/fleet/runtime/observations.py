@@ -352,9 +352,9 @@ class ObservationHandler:
         progress = parse_progress(one.loop, status)
         if progress is None or not is_changed(progress, loop):
             return
-        asks_anew = bool(progress.question) and progress.question_id != loop.question_id
+        asks_again = bool(progress.question) and progress.question_id != loop.question_id
         self._core.record(progress)
-        if asks_anew:
+        if asks_again:
             asked = clip(one_line(progress.question), 300)
             text = f"loop {one.loop} asks: {asked} (ralph-tui fleet decide {one.loop})"
             self._core.record(ev.FleetNoticed(text=text, level="warn", loop=one.loop))

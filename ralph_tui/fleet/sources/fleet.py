@@ -22,8 +22,8 @@ from ralph_tui.fleet.wording import GONE, cost_words, fleet_sentence
 from ralph_tui.ports.host import Accepted, Refused
 from ralph_tui.ports.runs import FleetGlance
 from ralph_tui.runtime.sources.follower import Follower, with_listener
+from ralph_tui.runtime.sources.liveness import Liveness
 from ralph_tui.runtime.sources.outbox import Outbox
-from ralph_tui.runtime.sources.presence import Presence
 from ralph_tui.runtime.sources.run_list import FleetGlances
 from ralph_tui.text.sanitize import one_line
 
@@ -63,7 +63,7 @@ class Fleet:
         self._journal = follow_fleet(folder.journal)
         self._outbox: Outbox[TargetedCommand] = Outbox(self.send_and_wait)
         self.refused = self._outbox.refused
-        self._presence = Presence(folder.lock)
+        self._liveness = Liveness(folder.lock)
 
     @property
     def loaded(self) -> bool:
@@ -80,9 +80,9 @@ class Fleet:
         self.state = self._journal.look(self.state)
         started, over = self.state.started, self.state.finished is not None
         works = started.fleet_id if started is not None and not over else None
-        if self.loaded and self._presence.look(works, now):
+        if self.loaded and self._liveness.check(works, now):
             self.note = self._journal.problem
-            self.lost = why_lost(self.state, self.note, alive=not self._presence.lost)
+            self.lost = why_lost(self.state, self.note, alive=not self._liveness.lost)
         return self.state
 
     def clock(self) -> datetime:

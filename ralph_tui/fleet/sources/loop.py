@@ -58,10 +58,10 @@ class LoopRecord(RunRecord):
     def report(self) -> str:
         """Return the report, with paths to the mirror, which is kept."""
         # It imports git code that few screens need.
-        from ralph_tui.runtime.sources.reporting import report_of  # noqa: PLC0415
+        from ralph_tui.runtime.sources.build_report import build_report  # noqa: PLC0415
 
         mirror = RecordedRun(self._beside / "events.jsonl")
-        return report_of(self._read(), worktree_root(self._beside), mirror=mirror)
+        return build_report(self._read(), worktree_root(self._beside), mirror=mirror)
 
     def _folder(self) -> tuple[Path, bool]:
         return self._beside / INSIDE, True

@@ -58,9 +58,11 @@ def head(view: FleetView, width: int) -> tuple[Line, Line]:
     slotted: list[Line] = [[]]
     if view.live:
         idle = sum(row.is_waiting for row in view.rows)
-        told = f"{used} of {count(slots, 'slot')} used{f', {idle} only waiting' if idle else ''}"
+        used_words = (
+            f"{used} of {count(slots, 'slot')} used{f', {idle} only waiting' if idle else ''}"
+        )
         brief = f"{used}/{slots} slots{f', {idle} waiting' if idle else ''}"
-        slotted = [[(told, "dim")], [(brief, "dim")], [(f"{used}/{slots}", "dim")], []]
+        slotted = [[(used_words, "dim")], [(brief, "dim")], [(f"{used}/{slots}", "dim")], []]
     fields = [
         Field([[(count(len(view.rows), "loop"), "dim")], []], 0),
         Field(slotted, 1),
@@ -128,13 +130,13 @@ def detail(view: FleetView, width: int, most: int) -> list[tuple[Line, Line]]:
     They show its objective, where it runs, its status and its work.
     """
     row = view.row
-    told: list[Line] = []
+    lines: list[Line] = []
     if row is not None:
         room = max(8, width - 2)
-        told = [[(flat(row.loop.spec.objective, 2000), "text")], _facts(view)]
+        lines = [[(flat(row.loop.spec.objective, 2000), "text")], _facts(view)]
         for text, style in _top_facts(view):
-            told += [[(part, style)] for part in wrap(flat(text, 2000), room, 2)]
-    return [(told[index] if index < len(told) else [], []) for index in range(most)]
+            lines += [[(part, style)] for part in wrap(flat(text, 2000), room, 2)]
+    return [(lines[index] if index < len(lines) else [], []) for index in range(most)]
 
 
 def _facts(view: FleetView) -> Line:
@@ -222,11 +224,11 @@ class KeysRow(FeedbackRow):
         return fitted(available, draw, width, lambda key: key.action in ALWAYS_SHOWN)
 
     def _available(self) -> list[FleetKey]:
-        living = not fleet_refusal(self._view)
+        running = not fleet_refusal(self._view)
         return [
             key
             for key in KEYS
-            if key.footer == "always" or (key.footer and living and not key.refusal(self._view))
+            if key.footer == "always" or (key.footer and running and not key.refusal(self._view))
         ]
 
 

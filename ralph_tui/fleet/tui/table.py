@@ -97,8 +97,8 @@ def _cost_text(row: LoopRow) -> str:
 def run_time(row: LoopRow, now: datetime) -> str:
     """Return how long the loop ran or has been running, excluding the time away."""
     loop = row.loop
-    began, goes_on = loop.began_at or loop.placed_at, loop.status == "placing" and loop.began_at
-    if began is None or loop.status == "queued" or goes_on:
+    began, placing = loop.began_at or loop.placed_at, loop.status == "placing" and loop.began_at
+    if began is None or loop.status == "queued" or placing:
         return ""
     whole = ((loop.ended_at or now) - began).total_seconds()
     return duration(max(0.0, whole - loop.away_s))

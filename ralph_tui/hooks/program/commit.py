@@ -88,7 +88,7 @@ def _commit(git: Git, root: Path, never: Collection[object], message: str) -> Co
             raise OSError(f"{what} is in progress; finish or abort it")
     before, status = _index_bytes(git.view / "index"), _read_status(git, root)
     if status.branch == "(detached)":
-        raise OSError("no branch is checked out; check one out to commit to")
+        raise OSError("no branch is checked out; check out the branch to commit to")
     if status.head == "(initial)":
         raise OSError("there is no commit yet; create the first one yourself")
     if status.staged:

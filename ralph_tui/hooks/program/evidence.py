@@ -1,8 +1,8 @@
 """Ask git about the worktree: changed files and lines, and a hash of the whole state.
 
-Like all our git calls, it runs none of the repository's programs, uses no configuration except our
-own and values that name no program (`git_config`), writes nothing and has a timeout. Without git,
-or if git is slow, there is just less evidence.
+Like all our git calls, this runs none of the repository's programs, uses no configuration except
+our own and values that name no program (`git_config`), writes nothing and has a timeout. Without
+git, or if git is slow, there is just less evidence.
 """
 
 import os
@@ -66,7 +66,7 @@ class Evidence(NamedTuple):
     state: str = ""
     """A hash of commit and files; empty if unknown."""
     problem: str = ""
-    """Why nothing is known; empty if something is."""
+    """The reason why nothing is known; otherwise empty."""
 
 
 def gather(root: Path, limit_s: float = LIMIT_S) -> Evidence:
@@ -80,7 +80,10 @@ def gather(root: Path, limit_s: float = LIMIT_S) -> Evidence:
 
 @contextmanager
 def opened(root: Path, limit_s: float) -> Iterator["Git"]:
-    """Yield git with our configuration, for this time. Raises ``OSError`` with the reason."""
+    """Yield git with our configuration. Raises ``OSError`` with the reason.
+
+    All its calls together take at most `limit_s` seconds.
+    """
     git = Git(root, time.monotonic() + limit_s)
     try:
         with git.sealed():

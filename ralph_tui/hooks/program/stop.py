@@ -168,7 +168,7 @@ def _is_decided(call: Call, activity: Activity) -> bool:
 def _is_beyond_limit(call: Call) -> bool:
     """True for an iteration that only a checkpoint of the last one began.
 
-    With too small a window, sessions could otherwise hand off for ever.
+    With too small a window, sessions could otherwise hand off forever.
     """
     return bool(call.iteration > call.state["max_iterations"])
 

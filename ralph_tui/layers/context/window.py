@@ -146,10 +146,10 @@ def order(highs: Sequence[float], left: float | None) -> Order:
     return Order((*fitting, *rest, *split), why)
 
 
-def recommendation(level: Level, checkpoint_percent: float, *, rolls_over: bool) -> str:
+def recommendation(level: Level, checkpoint_percent: float, *, hands_off: bool) -> str:
     """Recommend what to do about a running session, by how full its window is."""
     at = f"{checkpoint_percent:g} %"
-    if not rolls_over:
+    if not hands_off:
         if level in ("L0", "L1"):
             return "Safe to continue. No checkpoint triggers: context.rollover is off."
         return "context.rollover is off; hand off with ralph-tui checkpoint --rollover."

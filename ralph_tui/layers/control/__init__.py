@@ -6,9 +6,9 @@
 
 from ralph_tui.layers.control.advice import (
     advice,
+    band_words,
     iterations_needed,
     profile_words,
-    push_words,
     urgency_of,
 )
 from ralph_tui.layers.control.alarms import PROGRESS_ALARMS, Alarm, amount
@@ -51,6 +51,7 @@ __all__ = [
     "Sample",
     "advice",
     "amount",
+    "band_words",
     "below",
     "check_signal",
     "compute",
@@ -61,7 +62,6 @@ __all__ = [
     "keep_alarms",
     "phase_of",
     "profile_words",
-    "push_words",
     "urgency_of",
     "volatility_class",
     "watch",

@@ -28,12 +28,12 @@ def urgency_of(band: Band, *, alarm_up: bool, fits: bool) -> Urgency:
     return "normal" if urgency == "low" and not fits else urgency
 
 
-def push_words(band: Band) -> str:
+def band_words(band: Band) -> str:
     """Return the band's display name: how strongly the loop is corrected."""
-    return _PUSHES[band]
+    return _BAND_WORDS[band]
 
 
-_PUSHES: dict[Band, str] = {
+_BAND_WORDS: dict[Band, str] = {
     "near_completion": "low",
     "moderate": "moderate",
     "significant": "high",

@@ -38,7 +38,7 @@ class TestDiff:
 
     by_name: tuple[str, ...] | None = None
     """Tests that failed before and do not now; None if names cannot show this."""
-    failing_anew: tuple[str, ...] = ()
+    newly_failing: tuple[str, ...] = ()
     """Tests that fail now and did not before, as far as names can show this."""
     more: int = 0
     """Additional passing tests; negative if fewer pass."""
@@ -61,7 +61,7 @@ def compare(before: GateFinished | None, now: GateFinished | None) -> TestDiff:
     were, are = set(before.failing), set(now.failing)
     return TestDiff(
         by_name=tuple(name for name in before.failing if name not in are),
-        failing_anew=tuple(name for name in now.failing if name not in were),
+        newly_failing=tuple(name for name in now.failing if name not in were),
         more=more,
     )
 

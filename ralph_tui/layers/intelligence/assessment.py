@@ -208,18 +208,18 @@ def _green(gate: GateFinished | None) -> bool:
 def _failing(evidence: Evidence, passes: TestDiff) -> Sequence[str]:
     """Return failing tests; those that did not fail before come first."""
     gate = evidence.gate
-    if gate is None or gate.broken or not passes.failing_anew:
+    if gate is None or gate.broken or not passes.newly_failing:
         return gate.failing if gate and not gate.broken else ()
-    anew = set(passes.failing_anew)
-    return [*passes.failing_anew, *(name for name in gate.failing if name not in anew)]
+    new_names = set(passes.newly_failing)
+    return [*passes.newly_failing, *(name for name in gate.failing if name not in new_names)]
 
 
 def _pending(evidence: Evidence, passes: TestDiff) -> Iterator[str]:
     """Yield open work: failing tests, plan items, and the agent's next step."""
     failing, gate = _failing(evidence, passes), evidence.gate
-    anew = len(passes.failing_anew)
+    new_count = len(passes.newly_failing)
     for number, name in enumerate(failing[:PENDING_TESTS]):
-        new = " (did not fail before)" if number < anew else ""
+        new = " (did not fail before)" if number < new_count else ""
         yield f"{short(name, 170)} fails{new}"
     if gate is not None and not gate.broken:
         more = gate.unnamed + max(0, len(failing) - PENDING_TESTS)
@@ -310,8 +310,8 @@ def _counted(evidence: Evidence, passes: TestDiff, tests: TestStatus | None) -> 
         yield f"{tests.passed} of {count(counted, 'test')} {'pass' if counted != 1 else 'passes'}"
         if passes.more:
             yield f"{abs(passes.more)} {'more' if passes.more > 0 else 'fewer'} than before"
-        if passes.failing_anew:
-            yield f"{len(passes.failing_anew)} newly failing"
+        if passes.newly_failing:
+            yield f"{len(passes.newly_failing)} newly failing"
         if gate.ok:
             yield "the completion command passed"
     else:

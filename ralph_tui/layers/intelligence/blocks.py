@@ -13,7 +13,7 @@ RANKS = (
 """Blocks that may be shortened, the least important first."""
 
 
-def spoken(heading: str, *paragraphs: str) -> Section:
+def uncut_section(heading: str, *paragraphs: str) -> Section:
     """Return a section in our own or the user's words, which are never cut."""
     return Section(heading, whole(*paragraphs))
 

@@ -164,7 +164,7 @@ def _start(
 def agent_rows(state: RunState, iteration: int) -> list[AgentRow]:
     """Return the rows of the agent's stream in an iteration, oldest first.
 
-    Only those that the state has kept are included.
+    Older rows may be missing, because the state keeps only the latest.
     """
     mine = takewhile(lambda row: row.iteration >= iteration, reversed(state.agent.rows))
     return [row for row in mine if row.iteration == iteration][::-1]

@@ -3,7 +3,7 @@
 from ralph_tui.events import HandoffWritten
 from ralph_tui.layers.context.resume import Resume, resume_text
 from ralph_tui.layers.context.state_file import FileInProgress
-from ralph_tui.layers.intelligence.blocks import spoken
+from ralph_tui.layers.intelligence.blocks import uncut_section
 from ralph_tui.layers.intelligence.budget import Section
 from ralph_tui.layers.intelligence.material import PromptInput
 
@@ -14,11 +14,11 @@ def resume_section(inputs: PromptInput) -> Section:
     """Return the section, which is never cut; empty if no session handed off."""
     left, reading = inputs.handoff, inputs.reading
     if left is None:
-        return spoken(HEADING)
+        return uncut_section(HEADING)
     before = ""
     if reading is not None and reading.iteration < left.iteration:
         before = "The measurements below were taken before that work."
-    return spoken(HEADING, resume_text(resume_of(left)), before)
+    return uncut_section(HEADING, resume_text(resume_of(left)), before)
 
 
 def resume_of(left: HandoffWritten) -> Resume:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from ralph_tui.events.intelligence import Blocker, Pattern, Statement
 from ralph_tui.layers.intelligence.accomplishments import short
-from ralph_tui.layers.intelligence.blocks import foreign, rank_of, spoken, whole
+from ralph_tui.layers.intelligence.blocks import foreign, rank_of, uncut_section, whole
 from ralph_tui.layers.intelligence.budget import Block, Section, lines_of, units_of
 from ralph_tui.layers.intelligence.fence import item
 from ralph_tui.layers.intelligence.material import PromptInput
@@ -31,7 +31,7 @@ def verdict(inputs: PromptInput) -> Section:
     """Return a model's negative verdict on the criterion."""
     judged = inputs.judged
     if judged is None:
-        return spoken("Verdict")
+        return uncut_section("Verdict")
     lead = (
         f"After iteration {judged.iteration}, a model reviewed the work and judged that the "
         "criterion is not met yet. Do not promise completion again until it is."

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from ralph_tui.events.intelligence import Approach
 from ralph_tui.events.sensor import ReadingSource, ReadingTaken
 from ralph_tui.layers.control import Phase
-from ralph_tui.layers.intelligence.blocks import NAMED_TESTS, foreign, rank_of, spoken, whole
+from ralph_tui.layers.intelligence.blocks import NAMED_TESTS, foreign, rank_of, uncut_section, whole
 from ralph_tui.layers.intelligence.budget import Block, Section, lines_of, units_of
 from ralph_tui.layers.intelligence.fence import closed, fenced, item
 from ralph_tui.layers.intelligence.files_section import files_section
@@ -59,10 +59,10 @@ _PHASES: Mapping[Phase | None, str] = {
 def sections_of(inputs: PromptInput) -> dict[str, Section]:
     """Return all sections by their names in a template."""
     return {
-        "objective": spoken("Objective", closed(inputs.objective.strip())),
-        "criteria": spoken("This iteration", _frame(inputs), _PHASES.get(inputs.phase, "")),
+        "objective": uncut_section("Objective", closed(inputs.objective.strip())),
+        "criteria": uncut_section("This iteration", _frame(inputs), _PHASES.get(inputs.phase, "")),
         "resume": resume_section(inputs),
-        "instruction": spoken(
+        "instruction": uncut_section(
             "Standing instruction",
             inputs.instruction and "This applies to every iteration:",
             closed(inputs.instruction.strip()),
@@ -87,7 +87,7 @@ def sections_of(inputs: PromptInput) -> dict[str, Section]:
 def guidance_section(guidance: Sequence[str]) -> Section:
     """Return the user's guidance."""
     words = [closed(text.strip()) for text in guidance]
-    return spoken(
+    return uncut_section(
         "Guidance from the user",
         *(["This takes precedence over everything else:"] if words else []),
         *words,
@@ -125,7 +125,7 @@ def _end(inputs: PromptInput) -> str:
 
 def _redirect(inputs: PromptInput) -> Section:
     if not inputs.redirect:
-        return spoken("Redirect")
+        return uncut_section("Redirect")
     lead = f"The approach changed after iteration {inputs.redirected_at}. "
     if inputs.redirect_undid:
         lead += (
@@ -140,7 +140,7 @@ def _redirect(inputs: PromptInput) -> Section:
 def _state(inputs: PromptInput) -> Section:
     reading, gate = inputs.reading, inputs.gate
     if not inputs.restored and reading is None:
-        return spoken("Measured state")
+        return uncut_section("Measured state")
     said = [_restored(inputs)] if inputs.restored else []
     if reading is not None:
         said.append(f"Completion: {percent(reading.completion)} ({_origin(inputs, reading)}).")
@@ -149,7 +149,7 @@ def _state(inputs: PromptInput) -> Section:
             counted = reading.passed or 0, reading.total or 0, reading.expected or 0
             said.append(f"{gone_words(*counted, names)}. Missing tests count as failing.")
     if gate is None:
-        return spoken("Measured state", *said)
+        return uncut_section("Measured state", *said)
     if gate.passed is not None and not gate.broken:
         errors = f", {count(gate.errors, 'error')}" if gate.errors else ""
         skipped = f", {gate.skipped} skipped" if gate.skipped else ""
@@ -205,7 +205,7 @@ def _restored(inputs: PromptInput) -> str:
 def _strategy(inputs: PromptInput) -> Section:
     planned = inputs.strategy
     if planned is None:
-        return spoken("Strategy")
+        return uncut_section("Strategy")
     # A redirect in effect says how to continue; before iteration 1 there is no approach.
     begun = inputs.reading is None or inputs.reading.iteration > 0
     explain = begun and not inputs.redirect
@@ -224,7 +224,7 @@ def _strategy(inputs: PromptInput) -> Section:
 
 def _control(inputs: PromptInput) -> Section:
     if inputs.signal is None or inputs.restored or not inputs.advice:
-        return spoken("Control")
+        return uncut_section("Control")
     units = units_of(inputs.advice)
     return Section("Control", (Block(units, rank_of("control"), "the control advice"),))
 
@@ -249,7 +249,7 @@ def _plan(inputs: PromptInput) -> Section:
 
 
 def _contract(inputs: PromptInput) -> Section:
-    return spoken(
+    return uncut_section(
         "When you stop",
         "Print one line of JSON that reports your status honestly:",
         fenced(ITEM_REPORT if inputs.open_items else REPORT),

@@ -34,7 +34,7 @@ class Work:
     """Changed files."""
     calls: tuple[str, ...] = ()
     """Tools with their commands or patterns."""
-    told: tuple[str, ...] = ()
+    statements: tuple[str, ...] = ()
     """The agent's summaries, blockers and errors."""
 
 
@@ -60,7 +60,7 @@ def matches(pattern: str, work: Work) -> bool:
     return (
         any(_is_named(name, work.paths) for name in _FILE.findall(pattern))
         or any(_is_run(command, call) for command in commands for call in work.calls)
-        or any(_says(text, pattern) for text in work.told)
+        or any(_says(text, pattern) for text in work.statements)
     )
 
 

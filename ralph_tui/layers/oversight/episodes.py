@@ -38,7 +38,7 @@ class Pause:
     about: Subject
     reason: str
     """One sentence with the evidence."""
-    goes_on: bool = False
+    continues: bool = False
     """True if the run continues without an answer, because new tests still pass."""
 
 
@@ -58,7 +58,7 @@ class Episode:
     """Number of PAUSEs so far."""
     approved: bool | None = None
     """None until the REDIRECT is answered."""
-    told: frozenset[Subject] = frozenset()
+    reported: frozenset[Subject] = frozenset()
     """Critical conditions that held at a PAUSE."""
 
     @classmethod
@@ -104,13 +104,13 @@ class Episode:
 
     def asked(self, history: History, conditions: Sequence[Alarm]) -> "Episode":
         """Return the episode after a PAUSE at the latest measurement."""
-        told = self.told | {name_of(one.alarm) for one in _critical(conditions)}
-        return replace(self, paused=Mark.at(history), pauses=self.pauses + 1, told=told)
+        reported = self.reported | {name_of(one.alarm) for one in _critical(conditions)}
+        return replace(self, paused=Mark.at(history), pauses=self.pauses + 1, reported=reported)
 
     def pause_at_once(self, conditions: Sequence[Alarm]) -> Pause | None:
         """Return a PAUSE about a critical condition that the user does not know of, if any."""
         for one in _critical(conditions):
-            if (about := name_of(one.alarm)) not in (self.about, *self.told):
+            if (about := name_of(one.alarm)) not in (self.about, *self.reported):
                 return Pause(about, one.reason)
         return None
 
@@ -160,7 +160,7 @@ class Episode:
         if history.since_new >= patience.short + grace:
             return Pause(about, f"Still nothing new {age}.")
         if 2 * history.since_rise >= budget.max_iterations:
-            return Pause(about, _NEW_THINGS, goes_on=True)
+            return Pause(about, _NEW_THINGS, continues=True)
         return None
 
 

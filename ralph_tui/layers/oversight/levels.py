@@ -100,9 +100,11 @@ class Finding:
             for one in self.detections
         ]
 
-    def held(self) -> "Finding":
+    def as_warning(self) -> "Finding":
         """Return the finding for an overseer that only warns: no REDIRECT can be answered."""
-        return replace(self, situations=tuple(one.held() for one in self.situations), opened=None)
+        return replace(
+            self, situations=tuple(one.as_warning() for one in self.situations), opened=None
+        )
 
     def unattended(self, iteration: int) -> "Finding":
         """Return the finding for an unattended run: PAUSE becomes ABORT if no file ever changed."""
@@ -141,7 +143,7 @@ def health_check(
 
 
 def _questions(pause: Pause | None) -> list[Situation]:
-    return [Situation("PAUSE", pause.about, pause.reason, pause.goes_on)] if pause else []
+    return [Situation("PAUSE", pause.about, pause.reason, pause.continues)] if pause else []
 
 
 def assess(

@@ -44,12 +44,12 @@ class Situation:
     about: Subject
     reason: str
     """One sentence with the evidence."""
-    goes_on: bool = False
+    continues: bool = False
     """For a PAUSE: True if the run continues without an answer."""
     would: Level | None = None
     """The original level, if an overseer that only warns reduced it to WARN."""
 
-    def held(self) -> "Situation":
+    def as_warning(self) -> "Situation":
         """Return the situation for an overseer that only warns."""
         if self.level in ("LOG", "WARN"):
             return self
@@ -149,7 +149,7 @@ def once(
         found["budget_fits"] = Situation("WARN", "budget", reason)
     elif lasting:
         reason = f"{used} {now}, and the pace is too slow to finish."
-        found["budget_short"] = Situation("PAUSE", "budget", reason, goes_on=True)
+        found["budget_short"] = Situation("PAUSE", "budget", reason, continues=True)
     return found
 
 

@@ -152,7 +152,7 @@ class ContextMonitor(Step):
         context = self._state.context
         if self._reported_unknown or not self._rules.rollover or context.percent is not None:
             return
-        if context.tells and not context.untold:
+        if context.reports_tokens and not context.unreported:
             return  # some agents report it live, others at the end of a turn
         self._reported_unknown = True
         lacks = "how large" if context.tokens else "how full"
@@ -161,7 +161,7 @@ class ContextMonitor(Step):
             "ends, or until you request a fresh one"
         )
         # An agent that never reports it is not faulty, so this is not a warning.
-        if context.tells:
+        if context.reports_tokens:
             self._warn(text)
         else:
             self.record(Noticed(source="context", text=text))

@@ -50,7 +50,7 @@ class Escalation(Step):
     def resend(self) -> None:
         """Resend escalations that an earlier process may not have delivered."""
         if self._outreach.enabled:
-            for undelivered in list(self._state.oversight.untold.values()):
+            for undelivered in list(self._state.oversight.undelivered.values()):
                 self._send(undelivered)
 
     def _send(self, escalation: EscalationRaised) -> None:
@@ -67,5 +67,5 @@ class Escalation(Step):
         end = clock.monotonic() + DELIVERY_S
         if self._outreach.enabled:
             self._scheduler.wait_until(
-                lambda: not self._state.oversight.untold or clock.monotonic() >= end
+                lambda: not self._state.oversight.undelivered or clock.monotonic() >= end
             )

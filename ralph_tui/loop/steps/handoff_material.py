@@ -98,7 +98,7 @@ def build_handoff(
         next_step=report.next if report else "",
         tests=tests_of(command, state),
         questions=tuple(report.blockers) if report else (),
-        said=tuple(state.context.told),
+        said=tuple(state.context.guidance),
         references=found.references,
     )
 
@@ -123,7 +123,7 @@ def written_event(
         focus=handoff.focus,
         next_step=handoff.next_step,
         origin="model" if handoff.summary_by == MODEL else "template",
-        guidance=list(state.context.told),
+        guidance=list(state.context.guidance),
         snapshot=snapshot,
     )
 

@@ -185,7 +185,7 @@ class HandoffWriter(Step):
             cause=began.cause,
             percent=began.percent,
             level=began.level,
-            guidance=list(self._state.context.told),
+            guidance=list(self._state.context.guidance),
             snapshot=snapshot,
         )
         return event, text

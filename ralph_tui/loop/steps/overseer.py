@@ -177,8 +177,8 @@ class Overseer(Step):
         settings, best = self._governor.oversight, (self._checkpoints.best_rollback())
         self._escalate(k, finding)
         # A run that is merely slow or low on budget continues to its limit without an answer.
-        default = "continue" if acts.goes_on else "abort"
-        within = 0.0 if acts.goes_on and self._run.headless else settings.pause_timeout_s
+        default = "continue" if acts.continues else "abort"
+        within = 0.0 if acts.continues and self._run.headless else settings.pause_timeout_s
         if within:  # this iteration's health check reports the wait
             self._check_health(k, finding, "paused")
         answer = self._earlier_answer or (

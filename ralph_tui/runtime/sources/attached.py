@@ -20,8 +20,8 @@ from ralph_tui.ports.host import Accepted, Refused
 from ralph_tui.ports.player import Player
 from ralph_tui.ports.source import Files, OnDisk
 from ralph_tui.runtime.sources.follower import followed_run
+from ralph_tui.runtime.sources.liveness import Liveness
 from ralph_tui.runtime.sources.outbox import Outbox
-from ralph_tui.runtime.sources.presence import Presence
 from ralph_tui.runtime.sources.run_record import RunRecord
 from ralph_tui.state import RunState
 
@@ -61,7 +61,7 @@ class Attached:
         self._run = run
         self._wall_clock = wall_clock
         self._journal = followed_run(run.journal)
-        self._presence = Presence(run.lock)
+        self._liveness = Liveness(run.lock)
         self._outbox: Outbox[Command] = Outbox(lambda wish: self._send_to(self._owner(), wish))
         self.refused = self._outbox.refused
 
@@ -78,8 +78,8 @@ class Attached:
         """Check whether a process is still working on the run."""
         started = state.run.started
         works = started.run_id if started is not None and state.run.live else None
-        if self._presence.look(works, now):
-            self.lost = self._presence.lost
+        if self._liveness.check(works, now):
+            self.lost = self._liveness.lost
             newer = newer_sentence(started) if started is not None else ""
             self.note = self._journal.problem or newer  # the verdict already shows `lost`
 

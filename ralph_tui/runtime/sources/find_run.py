@@ -50,8 +50,8 @@ def _resolved(root: Path, name: str | None, *, hooked: bool) -> RecordedRun:
         if name is not None and _exists(name):
             raise
         more = ", ..." if len(known) > LISTED else ""
-        told = [f"of {foreign.tool}: {', '.join(known[:LISTED])}{more}"] if known else []
-        raise UsageError("; ".join([str(error), *told, *foreign.remains(root)])) from error
+        others = [f"of {foreign.tool}: {', '.join(known[:LISTED])}{more}"] if known else []
+        raise UsageError("; ".join([str(error), *others, *foreign.remains(root)])) from error
 
 
 def _exists(name: str) -> bool:

@@ -13,12 +13,12 @@ from datetime import datetime
 from types import NoneType
 from typing import Any
 
-from ralph_tui.runtime.sources.record import Record
+from ralph_tui.runtime.sources.event_record import Record
 from ralph_tui.state import AgentRow, RunState
 from ralph_tui.state.fold import Fold, Part
 
 FRAME = 1024
-"""Events between two keyframes of a replay, and so the maximum that a jump has to fold."""
+"""Events between two keyframes of a replay; a jump folds at most this many."""
 
 
 class Keyframes:

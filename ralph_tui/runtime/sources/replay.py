@@ -16,8 +16,8 @@ from ralph_tui.commands import Command
 from ralph_tui.events import Event
 from ralph_tui.ports.player import Player
 from ralph_tui.ports.source import Files, OnDisk
+from ralph_tui.runtime.sources.event_record import ListedRecord, Record
 from ralph_tui.runtime.sources.keyframes import FRAME, Keyframes
-from ralph_tui.runtime.sources.record import ListedRecord, Record
 from ralph_tui.state import RunState
 from ralph_tui.state.outline import Mark
 from ralph_tui.text.terms import UNHEARD
@@ -73,20 +73,20 @@ class ReplayTime:
         before = self._at[position - 1]
         if position == len(self._times):
             return before + min(seconds, LONGEST_GAP_S)
-        film, run = self._gap(position)
-        return before + (run * min(1.0, seconds / film) if film else 0.0)
+        replayed, run = self._gap(position)
+        return before + (run * min(1.0, seconds / replayed) if replayed else 0.0)
 
     def wait(self, position: int) -> float:
         """Return the seconds of the wait that begins with an event if it is shortened; else 0."""
         if not 0 < position < len(self._times):
             return 0.0
-        film, run = self._gap(position)
-        return run if run >= SHOWN_GAP_S and run > 2 * film else 0.0
+        replayed, run = self._gap(position)
+        return run if run >= SHOWN_GAP_S and run > 2 * replayed else 0.0
 
     def _gap(self, position: int) -> tuple[float, float]:
         """Return the seconds until the next event, in replay time and in the run."""
-        film = self._times[position] - self._times[position - 1]
-        return film, max(0.0, self._at[position] - self._at[position - 1])
+        replayed = self._times[position] - self._times[position - 1]
+        return replayed, max(0.0, self._at[position] - self._at[position - 1])
 
 
 def _longest(at: Sequence[float]) -> float:

@@ -89,7 +89,7 @@ class ListedRuns:
             self._fleet = load_object(FLEET_GLANCES)(self._root)
         return self._fleet.glance()
 
-    def living(self) -> Sequence[str]:
+    def live_names(self) -> Sequence[str]:
         working = self._working()
         return [*([working] if working in self._found else []), *self._recent_loops()]
 

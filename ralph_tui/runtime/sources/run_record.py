@@ -52,9 +52,9 @@ class RunRecord:
 
     def report(self) -> str:
         # Loads git, which few screens need.
-        from ralph_tui.runtime.sources.reporting import report_of  # noqa: PLC0415
+        from ralph_tui.runtime.sources.build_report import build_report  # noqa: PLC0415
 
-        return report_of(self._read(), worktree_root(self._journal.parent))
+        return build_report(self._read(), worktree_root(self._journal.parent))
 
     def events(self) -> str:
         return "".join(f"{event.model_dump_json()}\n" for event in self._read().events)

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ralph_tui import commands
-from ralph_tui.analysis.context import roll_over_words
+from ralph_tui.analysis.context import handoff_request_words
 from ralph_tui.state import RunState
 from ralph_tui.text.format import percent
 from ralph_tui.text.sanitize import plain
@@ -174,7 +174,7 @@ class Dialogs:
 
         dialog = Confirm(
             question,
-            roll_over_words(state),
+            handoff_request_words(state),
             self._clock,
             is_valid=lambda: refused() is None,
             yes="hand off",

@@ -78,7 +78,7 @@ SIGNS: tuple[Block, ...] = (
             _sign(terms.ROLLED_BACK, "files were restored"),
             _sign(terms.CHECKPOINTS["key"], "saved on request (◦ timer)"),
             _sign(terms.ROLLOVER, "handoff to a fresh session"),
-            _sign(terms.FORGOT, "the agent forgot details"),
+            _sign(terms.COMPACTED, "context compacted"),
         ),
     ),
     ("run states", tuple(by_sign(terms.PHASES[name] for name in AT_WORK))),

@@ -5,7 +5,7 @@ The choice of strips and their heights depends only on the available space, so n
 
 from dataclasses import dataclass
 
-from ralph_tui.layers.control import BAND_BOUNDS, push_words
+from ralph_tui.layers.control import BAND_BOUNDS, band_words
 from ralph_tui.tui.draw.completion import completion
 from ralph_tui.tui.draw.course import Course
 from ralph_tui.tui.draw.field import Columns, Field
@@ -45,14 +45,14 @@ def push(course: Course, columns: Columns, rows: int) -> list[Line]:
         if latest is None:
             shown.right[rows - 1] = [("not yet", "dim")]
         else:
-            word = push_words(latest.band)
+            word = band_words(latest.band)
             full: Line = [(f"{word} ", SOFT), (value, LOUD)]
             fits = len(word) + len(value) + 1 < columns.right
             shown.right[rows - 1] = full if fits else full[1:]
         return shown.lines()
     for band, bound in BAND_BOUNDS.items():
         style = LOUD if latest is not None and latest.band == band else "dim"
-        said = f"{fraction(bound).rstrip('0')} {push_words(band)}"
+        said = f"{fraction(bound).rstrip('0')} {band_words(band)}"
         shown.right[rows - 1 - _rows_below(bound, rows)] = [(said, style)]
     if latest is not None:
         shown.left[rows - 1 - _rows_below(min(1.0, max(0.0, latest.output)), rows)] = (value, LOUD)

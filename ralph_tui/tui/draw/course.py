@@ -168,8 +168,8 @@ def glyphs(marks: Sequence[ChartMark], best: int | None) -> dict[int, list[Span]
     found: dict[int, list[Span]] = {} if best is None else {best: [(BEST.glyph, "good")]}
     styles = {WARNING.glyph: "warn", ROLLED_BACK.glyph: "owner"}
     for mark in marks:
-        told = found.setdefault(mark.iteration, [])
+        spans = found.setdefault(mark.iteration, [])
         span = (mark.glyph, styles.get(mark.glyph, "bad"))
-        if span not in told:
-            told.append(span)
+        if span not in spans:
+            spans.append(span)
     return found

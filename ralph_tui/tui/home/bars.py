@@ -24,10 +24,10 @@ def head(place: str, listing: Listing) -> tuple[Line, Line]:
     """Return the top row: the place, and the number of runs."""
     total = len(listing.names)
     live = sum(row.live for row in listing.rows.values())
-    told = count(total, "run") if total else ""
+    summary = count(total, "run") if total else ""
     if not listing.loaded:
-        told = "looking for runs…"
-    right: Line = [(told, "dim")]
+        summary = "looking for runs…"
+    right: Line = [(summary, "dim")]
     if live:
         right.append((f", {live} live", "accent"))
     return [(PROGRAM, "accent strong"), (f"  {flat(place)}", "dim")], right
@@ -42,8 +42,8 @@ def notes(
     be listed, and the fleet.
     """
     rows = [*message_rows(sentence, width), *question_rows(listing)[:2], *lost_rows(without, width)]
-    told: list[tuple[Line, Line]] = [(row, []) for row in rows]
-    return [*told, *([fleet(listing.fleet, keys)] if listing.fleet is not None else [])]
+    lines: list[tuple[Line, Line]] = [(row, []) for row in rows]
+    return [*lines, *([fleet(listing.fleet, keys)] if listing.fleet is not None else [])]
 
 
 def fleet(glance: FleetGlance, keys: Keys) -> tuple[Line, Line]:

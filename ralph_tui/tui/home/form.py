@@ -90,8 +90,8 @@ def _without_counts(result: GateResult, ended: str) -> tuple[Tone, str]:
 
 def last_lines(result: GateResult) -> list[str]:
     """Return the end of the output; empty if test counts suffice or the user stopped the trial."""
-    told = result.counts is not None and result.counts.total
-    lines = [] if told or result.cancelled else result.tail.splitlines()
+    counted = result.counts is not None and result.counts.total
+    lines = [] if counted or result.cancelled else result.tail.splitlines()
     return [flat(line) for line in lines if line.strip()][-LINES:]
 
 
@@ -264,10 +264,10 @@ class NewRun(Modal[list[str] | None]):
         if self._trial is not None:
             runs = f"{PHASES['verifying'].glyph} running for {duration(monotonic() - self._began)}"
             said = clip(flat(self._trial.last_line(), LAST_LINE), LAST_LINE)
-            told = Content(f"{runs}; esc stops it")
+            hint = Content(f"{runs}; esc stops it")
             if said:
-                told = told + Content.styled(f"\n│ {said}", STYLES["dim"])
-            self.page.fields["command"].hint(told)
+                hint = hint + Content.styled(f"\n│ {said}", STYLES["dim"])
+            self.page.fields["command"].hint(hint)
 
     def _show_outcome(self, result: GateResult) -> None:
         tone, sentence = outcome(result)

@@ -145,8 +145,8 @@ class Page(VerticalScroll):
         self.permissions.value = mode or "edits"
         for name, _, hint in (*NUMBERS, ("agent.model", "", "")):
             origin = place.defaults[name].origin if name in place.defaults else ""
-            told = [hint, f"from {flat(origin)}" if origin else ""]
-            self.fields[name].hint("; ".join(filter(None, told)))
+            parts = [hint, f"from {flat(origin)}" if origin else ""]
+            self.fields[name].hint("; ".join(filter(None, parts)))
         self.command.offered = tuple(one.command for one in place.suggestions)
         self.head.update(_head(place, left))
         self.offer_commands()
@@ -203,8 +203,8 @@ class Page(VerticalScroll):
     def offer_commands(self) -> None:
         """Show the commands that files of the repository suggest."""
         found = self.place.suggestions[:MAX_SUGGESTIONS]
-        told = ", ".join(f"{flat(one.command)} ({flat(one.because)})" for one in found)
-        self.fields["command"].hint(f"↓ inserts {told}" if told else "")
+        offers = ", ".join(f"{flat(one.command)} ({flat(one.because)})" for one in found)
+        self.fields["command"].hint(f"↓ inserts {offers}" if offers else "")
 
     def _arrange(self) -> None:
         self.fields["command"].display = self.by.value != "criterion"
@@ -253,6 +253,6 @@ def _head(place: Surroundings, left: Draft | None) -> Content:
 
 
 def _obstacle(finding: Finding) -> Content:
-    told = f"\n{LEVELS[finding.level].glyph} {finding.what}: {flat(finding.says, 600)}"
+    problem = f"\n{LEVELS[finding.level].glyph} {finding.what}: {flat(finding.says, 600)}"
     ways = "".join(f"\n  {flat(way, 600)}" for way in finding.ways)
-    return Content.styled(told, "$error") + Content.styled(ways, "$style-dim")
+    return Content.styled(problem, "$error") + Content.styled(ways, "$style-dim")

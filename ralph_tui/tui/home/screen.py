@@ -134,9 +134,9 @@ class HomeScreen(ListScreen[Listing]):
 
     async def _refresh_rows(self) -> None:
         """Read the rows that may have changed, then the unknown ones."""
-        living = await asyncio.to_thread(self._runs.living)
-        was_living = (name for name, row in self.listing.rows.items() if row.live)
-        await self._read({*living, *was_living})
+        live = await asyncio.to_thread(self._runs.live_names)
+        was_live = (name for name, row in self.listing.rows.items() if row.live)
+        await self._read({*live, *was_live})
         while wanted := self._next_names():
             await self._read(wanted)
 

@@ -68,8 +68,8 @@ class ColumnSets(Generic[R]):
 
     def line_of(self, row: R, now: datetime, width: int) -> Line:
         """Draw a row in its columns."""
-        told = [(each, room, each.cell(row, now, room)) for each, room in self.at(width)]
-        return _join_cells(told, _gap(width))
+        columns = [(each, room, each.cell(row, now, room)) for each, room in self.at(width)]
+        return _join_cells(columns, _gap(width))
 
 
 def _gap(width: int) -> int:
@@ -130,7 +130,7 @@ class RunColumns(Generic[R]):
             drawn = spark([100 * each for each in completions(row)], room)
             return [(f"{drawn:<{room}}", "output"), (f"{last(row):>6}", "text")]
 
-        self._stands, self._course = draw_state, course
+        self._draw_state, self._course = draw_state, course
         self.sign = Column("", 1, draw_state)
         self.objective = Column("objective", 0, objective)
         self.iterations = Column("iterations", 10, text_cell(iterations), right=True)
@@ -140,7 +140,7 @@ class RunColumns(Generic[R]):
 
     def state(self, width: int) -> Column[R]:
         """Return a column with the run's state."""
-        return Column("state", width, self._stands)
+        return Column("state", width, self._draw_state)
 
     def course(self, width: int) -> Column[R]:
         """Return a column with a chart of the completion and its latest value."""

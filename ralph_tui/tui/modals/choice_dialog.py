@@ -93,11 +93,11 @@ class ChoiceDialog(Modal[T]):
         dialog = self.query_one(".dialog", Vertical)
         dialog.set_class(not framed, "-bare")
         around = (FRAME_CELLS if framed else 0) + ScrollText.EDGE
-        told = self.rows(max(8, min(columns, WIDEST) - around))
-        widest = max(cells(row) for row in told)
+        lines = self.rows(max(8, min(columns, WIDEST) - around))
+        widest = max(cells(row) for row in lines)
         dialog.styles.width = min(columns, WIDEST, max(widest, 40) + around)
         height = max(1, rows - (FRAME_ROWS if framed else 0))
-        self.query_one(ScrollText).show(told, min(height, len(told)))
+        self.query_one(ScrollText).show(lines, min(height, len(lines)))
         self.show_keys()
 
     def rows(self, width: int) -> list[Line]:

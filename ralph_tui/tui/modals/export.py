@@ -46,8 +46,8 @@ class Export(ChoiceDialog[None]):
             self.lay()
 
     def hints(self) -> Sequence[str]:
-        told = "screen and pane show this moment; report and events cover the whole run"
-        return (told,) if self._of_a_moment else ()
+        note = "screen and pane show this moment; report and events cover the whole run"
+        return (note,) if self._of_a_moment else ()
 
     def choices(self) -> Sequence[Choice]:
         return (
@@ -66,11 +66,11 @@ class Export(ChoiceDialog[None]):
 
     def rows(self, width: int) -> list[Line]:
         """Add the result of the last key below the choices."""
-        told = super().rows(width)
+        lines = super().rows(width)
         for words, style in ((self._said, self._style), (self._path, "accent")):
             if words:
-                told += [[], *([(row, style)] for row in wrap(words, width, LONGEST_PATH))]
-        return told
+                lines += [[], *([(row, style)] for row in wrap(words, width, LONGEST_PATH))]
+        return lines
 
     def accept_key(self, event: events.Key) -> bool:
         if what := KEYS.get(key_name(event)):

@@ -38,13 +38,13 @@ def by_sign(terms: Iterable[Term]) -> Iterator[tuple[str, str]]:
 
 def _rows(block: Block, size: int) -> list[Line]:
     title, pairs = block
-    told: list[Line] = [[(title, "accent strong")]]
+    lines: list[Line] = [[(title, "accent strong")]]
     for key, words in pairs:
         if size >= LEAST or LEFT + 1 + len(words) <= size:
-            told.append([(f"{key:<{LEFT}} ", "key"), (words, "text")])
+            lines.append([(f"{key:<{LEFT}} ", "key"), (words, "text")])
         else:
-            told += [[(key, "key")], *([("  " + row, "text")] for row in wrap(words, size - 2, 9))]
-    return told
+            lines += [[(key, "key")], *([("  " + row, "text")] for row in wrap(words, size - 2, 9))]
+    return lines
 
 
 def _stack(drawn: Sequence[list[Line]], most: int) -> list[list[Line]]:
@@ -58,11 +58,11 @@ def _stack(drawn: Sequence[list[Line]], most: int) -> list[list[Line]]:
     return sides
 
 
-def columns(told: Sequence[Block], width: int) -> list[Line]:
+def columns(blocks: Sequence[Block], width: int) -> list[Line]:
     """Return the blocks in up to three columns of about equal length."""
     number = max(1, min(3, (width + GAP) // (LEFT + RIGHT + GAP + 1)))
     size = (width + GAP) // number - GAP
-    drawn = [_rows(block, size) for block in told]
+    drawn = [_rows(block, size) for block in blocks]
     sides = next(sides for most in count(1) if len(sides := _stack(drawn, most)) <= number)
     beside: list[Line] = []
     for row in range(max(map(len, sides))):
@@ -81,9 +81,9 @@ class Help(ReadDialog[None]):
     COMMON_KEYS = (("q", "leave"),)
     BINDINGS: ClassVar[list[BindingType]] = [Binding("question_mark,f1", "close", show=False)]
 
-    def __init__(self, told: Sequence[Block], clock: Callable[[], float] = monotonic) -> None:
+    def __init__(self, blocks: Sequence[Block], clock: Callable[[], float] = monotonic) -> None:
         super().__init__("help-text", clock)
-        self._blocks = told
+        self._blocks = blocks
 
     def parts(self) -> ComposeResult:
         with Vertical(id="help", classes="dialog"):

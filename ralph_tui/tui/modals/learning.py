@@ -69,9 +69,9 @@ class LearningCard(ReadDialog[Change]):
         width = max(20, min(WIDEST, columns) - AROUND - ScrollText.EDGE)
         foot = self._result_rows(width)
         self.query_one("#learning-card").styles.width = min(WIDEST, columns)
-        told = card_rows(self.seen, self.iteration, width)
+        lines = card_rows(self.seen, self.iteration, width)
         self.foot.show(foot, len(foot))
-        self.text.show(told, max(1, min(len(told), rows - ABOVE - len(foot))))
+        self.text.show(lines, max(1, min(len(lines), rows - ABOVE - len(foot))))
         self.show_keys()
 
     def _result_rows(self, width: int) -> list[Line]:

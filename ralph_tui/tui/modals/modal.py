@@ -94,12 +94,12 @@ class KeysRow(LineWidget):
 
     def _keys(self, width: int) -> Line:
         """Return the keys that fit; esc is dropped last."""
-        told: list[list[Pair]] = [[]]
+        all_groups: list[list[Pair]] = [[]]
         for pair in self.pairs:  # keys with the same effect stay together
-            told[-1].append(pair)
+            all_groups[-1].append(pair)
             if pair[1]:
-                told.append([])
-        groups = [group for group in told if group]
+                all_groups.append([])
+        groups = [group for group in all_groups if group]
         return fitted(groups, self._spans, width, lambda group: group[-1][0] == "esc")
 
     @staticmethod

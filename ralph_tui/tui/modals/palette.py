@@ -104,8 +104,8 @@ class Palette(Modal[Callable[[], None] | None]):
         self.query_one("#palette").set_class(not framed, "-bare")
         width = min(columns, WIDEST) - (FRAME_CELLS if framed else 0) - ScrollText.EDGE
         height = max(1, min(len(self._all), rows - 1 - (FRAME_ROWS if framed else 0)))
-        told = [self._row(index, max(8, width)) for index in range(len(self.found))]
-        self._list.show(told or [[("no matching command", "dim")]], height)
+        lines = [self._row(index, max(8, width)) for index in range(len(self.found))]
+        self._list.show(lines or [[("no matching command", "dim")]], height)
         top = self._list.top
         if not top <= self.current < top + height:
             self._list.roll(self.current - (top if self.current < top else top + height - 1))

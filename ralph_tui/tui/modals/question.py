@@ -184,8 +184,8 @@ class Question(Modal[Answer | None]):
     def answers(self, width: int, *, listed: bool) -> list[Line]:
         """Return the answers; `listed` shows each with its effect."""
         edited = "instructions" in self._texts
-        told = drawn.choices(self.asked, width, edited=edited)
-        return told if listed else drawn.packed(self.asked, width)
+        choices = drawn.choices(self.asked, width, edited=edited)
+        return choices if listed else drawn.packed(self.asked, width)
 
     def _silence(self) -> Line:
         return drawn.silence(
@@ -348,7 +348,7 @@ class Question(Modal[Answer | None]):
             self.dismiss(None)
 
     def action_roll(self, by: int) -> None:
-        self.report_end(self.sheet.told.roll(by))
+        self.report_end(self.sheet.body.roll(by))
 
     def action_page(self, by: int) -> None:
-        self.report_end(self.sheet.told.page(by))
+        self.report_end(self.sheet.body.page(by))

@@ -190,10 +190,10 @@ def stops(asked: QuestionAsked, state: RunState) -> str:
     return f"the run stops after this iteration, as requested{sent}"
 
 
-def stop_rows(told: str, width: int) -> list[Line]:
+def stop_rows(text: str, width: int) -> list[Line]:
     """Return that note as rows."""
     glyph = OUTCOMES["interrupted"].glyph
-    rows = wrap(told, max(1, width - 2), 2) if told else []
+    rows = wrap(text, max(1, width - 2), 2) if text else []
     return [[("  " if index else f"{glyph} ", "owner"), (row, "owner")]
             for index, row in enumerate(rows)]  # fmt: skip
 
@@ -206,8 +206,8 @@ def choices(asked: QuestionAsked, width: int, *, edited: bool) -> list[Line]:
         verb = flat(option.verb, 200)
         if edited and option.takes == "nothing" and enforces(option, asked):
             # The text above says how long the instructions are in force.
-            told = verb if option.answer == "roll_back" else verb.partition(":")[0]
-            verb = f"{told}, as edited"
+            action = verb if option.answer == "roll_back" else verb.partition(":")[0]
+            verb = f"{action}, as edited"
         first, *more = wrap(verb, max(1, width - INDENT), 2)
         row: Line = [(f"{key:>2}", "key"), ("  ", ""), (first, "text")]
         last = row if not more else [(" " * INDENT, ""), (more[0], "text")]

@@ -87,7 +87,7 @@ class Sheet(Vertical):
 
     def __init__(self) -> None:
         super().__init__(id="question-dialog", classes="dialog")
-        self.why, self.told = ScrollText("why"), ScrollText("told")
+        self.why, self.body = ScrollText("why"), ScrollText("body")
         self.editor, self.foot = Editor(), ScrollText("foot")
         self.room = (0, 0)
         """Columns and rows available for all texts."""
@@ -96,7 +96,7 @@ class Sheet(Vertical):
 
     def compose(self) -> ComposeResult:
         yield self.why
-        yield self.told
+        yield self.body
         yield self.editor
         yield self.foot
 
@@ -143,7 +143,7 @@ class Sheet(Vertical):
             why = [*why, []]
         shown = max(0, min(len(body), height - len(why) - len(answers) - editor))
         self.why.show(why, len(why))
-        self.told.show(body, shown)
+        self.body.show(body, shown)
         self.foot.show(answers, len(answers))
         self.scrolls = shown < len(body)
 

@@ -81,30 +81,30 @@ class Report(ReadDialog[None]):
         frame.styles.width = min(columns, WIDEST)
         width = max(8, min(columns, WIDEST) - FRAME - ScrollText.EDGE)
         said = [(row, style) for words, style in self._said for row in wrap(words, width, LONGEST)]
-        told: list[Line] = [[span] for span in said if span[0]]
-        told += [[], *without_marks(self._page, width)]
-        self.text.show(told, max(1, min(len(told), rows - BESIDE)))
+        lines: list[Line] = [[span] for span in said if span[0]]
+        lines += [[], *without_marks(self._page, width)]
+        self.text.show(lines, max(1, min(len(lines), rows - BESIDE)))
         self.show_keys()
 
 
 def without_marks(page: Sequence[str], width: int) -> list[Line]:
     """Return the lines of a report as rows of at most `width` cells."""
-    told: list[Line] = []
+    lines: list[Line] = []
     table: list[list[str]] = []
     fenced = False
     for line in page:
         if table and not line.startswith("|"):
-            told += _columns(table, width)
+            lines += _columns(table, width)
             table = []
         if line.startswith("```"):
             fenced = not fenced
         elif fenced:
-            told.append([(clip(line, width), "text")])
+            lines.append([(clip(line, width), "text")])
         elif line.startswith("|"):
             table.append([_plain(cell.strip()) for cell in _CELLS.split(line)[1:-1]])
-        elif line or (told and told[-1]):
-            told += _rows(line, width)
-    return told + _columns(table, width)
+        elif line or (lines and lines[-1]):
+            lines += _rows(line, width)
+    return lines + _columns(table, width)
 
 
 def _rows(line: str, width: int) -> list[Line]:

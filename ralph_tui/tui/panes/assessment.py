@@ -79,8 +79,8 @@ def _place(iteration: int) -> str:
 
 
 def _strategy(strategy: ev.StrategyPlanned, width: int) -> list[Line]:
-    goes_on = strategy.approach == "persist"
-    style = "accent strong" if goes_on else "warn strong"
+    persists = strategy.approach == "persist"
+    style = "accent strong" if persists else "warn strong"
     focus = "" if strategy.focus == "continue" else f", {in_words(strategy.focus)}"
     since = f" since iteration {strategy.since}" if 0 < strategy.since < strategy.iteration else ""
     rows: list[Line] = [
@@ -110,8 +110,8 @@ def _assessment(made: ev.AssessmentMade, width: int, *, estimated: bool) -> list
         source = {"report": "reported by the agent", "text": GUESSED}.get(
             blocker.source, "measured"
         )
-        stands = ", still open" if blocker.standing else ""
-        words = f"blocker: {flat(blocker.text)} ({source}{stands})"
+        still_open = ", still open" if blocker.standing else ""
+        words = f"blocker: {flat(blocker.text)} ({source}{still_open})"
         rows += _item(f"{WARNING.glyph} ", "warn", words, width)
     for label, words in (("last", made.last_action), ("next", made.next_step)):
         if words:

@@ -9,7 +9,14 @@ from ralph_tui.events import HandoffWritten
 from ralph_tui.layers.context.levels import Thresholds, level_of
 from ralph_tui.state import ContextUse, IterationSpan, RunState
 from ralph_tui.text.format import clock, count, filled
-from ralph_tui.text.terms import CONTEXT_LEVELS, CONTEXT_TONES, FORGOT, NOT_RECORDED, ROLLOVER, Tone
+from ralph_tui.text.terms import (
+    COMPACTED,
+    CONTEXT_LEVELS,
+    CONTEXT_TONES,
+    NOT_RECORDED,
+    ROLLOVER,
+    Tone,
+)
 from ralph_tui.tui.draw.spans import Line, flat, flat_name, wrap
 from ralph_tui.tui.draw.words import tokens
 from ralph_tui.tui.panes.recorded_text import text_rows
@@ -81,12 +88,12 @@ def handoff_rows(
 def context_totals(state: RunState) -> Line:
     """Draw the handoffs and compactions of the whole run."""
     history = state.context.history
-    rolled, forgot = (
+    handoffs, compacted = (
         sum(use.rollovers for use in history),
         sum(use.compactions for use in history),
     )
-    parts = [f"{ROLLOVER.glyph} {count(rolled, 'handoff')}"] if rolled else []
-    parts += [f"{FORGOT.label} {count(forgot, 'time')}"] if forgot else []
+    parts = [f"{ROLLOVER.glyph} {count(handoffs, 'handoff')}"] if handoffs else []
+    parts += [f"{COMPACTED.label} {count(compacted, 'time')}"] if compacted else []
     return [(" · ".join(parts), "dim")] if parts else []
 
 
@@ -112,10 +119,10 @@ def _present(state: RunState, width: int, *, scarce: bool) -> list[Line]:
             *([] if scarce else _wrapped(_limits(state), width, "dim")),
             *_wrapped(known.forecast(state), width, "text"),
         ]  # fmt: skip
-    if words := known.handing_over_words(state):
+    if words := known.handing_off_words(state):
         rows += _wrapped(f"handing off: {words}", width, "warn")
     for compacted in state.context.compactions:
-        rows += _wrapped(f"{FORGOT.label}{compacted.shrunk}", width, "warn")
+        rows += _wrapped(f"{COMPACTED.label}{compacted.shrunk}", width, "warn")
     rows += _item(state, width)
     return rows + ([_sessions(use)] if use is not None and use.sessions > 1 else [])
 
@@ -123,7 +130,7 @@ def _present(state: RunState, width: int, *, scarce: bool) -> list[Line]:
 def _unknown(state: RunState, width: int) -> list[Line]:
     if state.foreign.tool:
         return _wrapped(NOT_RECORDED, width, "dim")
-    if not state.context.tells:
+    if not state.context.reports_tokens:
         words = "unknown: this agent does not report its context usage"
         return _wrapped(f"{words}; automatic handoff is off", width, "text")
     lacks = "its context usage"
@@ -138,7 +145,7 @@ def _unknown(state: RunState, width: int) -> list[Line]:
 def _limits(state: RunState) -> str:
     """Return ``70 warns · 85 hands off · 95 stops``."""
     warn, checkpoint, stop = known.thresholds(state)
-    if not known.rolls_over(state.run.started):
+    if not known.hands_off(state.run.started):
         return f"{warn:g} warns; no automatic handoff: context.rollover is off"
     return f"{warn:g} warns · {checkpoint:g} hands off · {stop:g} stops"
 
@@ -156,7 +163,7 @@ def _sessions(use: ContextUse) -> Line:
     """Draw ``2 sessions in iteration 3 · 1 handoff``."""
     parts = [f"{count(max(1, use.sessions), 'session')} in iteration {use.iteration}"]
     parts += [count(use.rollovers, "handoff")] if use.rollovers else []
-    parts += [f"{FORGOT.word} {count(use.compactions, 'time')}"] if use.compactions else []
+    parts += [f"{COMPACTED.word} {count(use.compactions, 'time')}"] if use.compactions else []
     return [(" · ".join(parts), "dim")]
 
 
@@ -178,7 +185,7 @@ def _bar_row(use: ContextUse, limits: Thresholds, digits: int, width: int) -> Li
     if use.rollovers:
         marks.append((f" {ROLLOVER.glyph * min(3, use.rollovers)}", "accent"))
     if use.compactions:
-        marks.append((f" {FORGOT.label}", "warn"))
+        marks.append((f" {COMPACTED.label}", "warn"))
     if use.peak_percent is None:
         return [*number, ("unknown", "dim"), *marks]
     tone = CONTEXT_TONES[level_of(use.peak_percent, limits)]

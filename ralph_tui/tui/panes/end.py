@@ -125,8 +125,8 @@ class EndPane(LinesPane):
                 continue
             objective = shlex.quote(started.objective)
             shown = shlex.quote(clip(started.objective, room))
-            told = replace(step, command=step.command.replace(objective, shown))
-            yield from ((line, step.command) for line in _step(told, keys, width))
+            displayed = replace(step, command=step.command.replace(objective, shown))
+            yield from ((line, step.command) for line in _step(displayed, keys, width))
         if scratch(started):
             words = "its folder is deleted when you leave; ralph-tui demo --keep FOLDER keeps it"
             yield [(clip(words, width), "dim")], ""
@@ -197,8 +197,8 @@ def _to_check(state: RunState, width: int) -> Iterator[Line]:
     for title, paths in changed.items():
         if paths:
             names = ", ".join(flat_name(path) for path in paths)
-            told = f"{WARNING.glyph} check first: {title} changed: {names}"
-            yield from ([(row, "warn")] for row in wrap(told, width, 2))
+            warning = f"{WARNING.glyph} check first: {title} changed: {names}"
+            yield from ([(row, "warn")] for row in wrap(warning, width, 2))
 
 
 def _packed(parts: list[str], width: int) -> Iterator[Line]:

@@ -242,7 +242,7 @@ def _context(use: ContextUse) -> tuple[list[Line], list[Line]]:
     if use.rollovers:
         parts.append(f"{terms.ROLLOVER.glyph} {count(use.rollovers, 'handoff')}")
     if use.compactions:
-        parts.append(f"{terms.FORGOT.label} {count(use.compactions, 'time')}")
+        parts.append(f"{terms.COMPACTED.label} {count(use.compactions, 'time')}")
     rows: list[Line] = [[("context ", "dim"), (" · ".join(parts), "text")]]
     return (rows, []) if len(parts) > 1 else ([], rows)
 

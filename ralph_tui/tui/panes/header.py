@@ -87,11 +87,11 @@ def _agent(state: RunState, now: datetime, room: int) -> Line:
 
 
 def _work_line(head: str, style: str, took: str, what: str, room: int) -> Line:
-    told = f": {what}" if what else ""
+    detail = f": {what}" if what else ""
     left = room - len(f"{head} {took}: ")
     if left < min(len(what), SHORTEST):
-        told = ""  # a few letters of it would be meaningless
-    return [(f"{head} ", style), (took, "text"), (told, "text")]
+        detail = ""  # a few letters of it would be meaningless
+    return [(f"{head} ", style), (took, "text"), (detail, "text")]
 
 
 def _elapsed(began: datetime | None, now: datetime) -> str:
@@ -148,12 +148,12 @@ def _title_line(
     if width >= 140:
         right.insert(0, Slot("who", WHO, who(state)))
     badge: Line = [(_badge(state, width), "accent badge"), (" ", "")] if replay else []
-    told = row_of(right)
-    room = max(1, inner - cells(told) - GAP - cells(badge))
+    right_row = row_of(right)
+    room = max(1, inner - cells(right_row) - GAP - cells(badge))
     title: Line = [(clip(_objective(state), room), "strong")]
     if width >= 140:
         title += item(state, room - cells(title))
-    return spread([*badge, *title], told, inner, gap=GAP)
+    return spread([*badge, *title], right_row, inner, gap=GAP)
 
 
 def _badge(state: RunState, width: int) -> str:
@@ -268,16 +268,16 @@ class OneLine(Header):
             keys=None if key else self._keys,
         )
         done = percent(run.completion) if run.completion is not None else "— %"
-        told: Line = [
+        message: Line = [
             (f"{says.glyph} ", says.tone),
             (f"{run.iteration}/{run.max_iterations} ", "text"),
             (f"{done} ", "strong"),
         ]
         # Figures come first, then the key, then its effect.
-        key = next((k for k in (key, key[:1]) if cells(told) + GAP + cells(k) < width), [])
-        room = width - cells(told) - (cells(key) + GAP if key else 0)
-        told.append((clip(says.text, max(1, room)), says.tone))
-        return clip_line(spread(told, key, width, gap=GAP) if key else told, width)
+        key = next((k for k in (key, key[:1]) if cells(message) + GAP + cells(k) < width), [])
+        room = width - cells(message) - (cells(key) + GAP if key else 0)
+        message.append((clip(says.text, max(1, room)), says.tone))
+        return clip_line(spread(message, key, width, gap=GAP) if key else message, width)
 
     def _next_key(self) -> Line:
         """Return the key for the user's most likely next action."""

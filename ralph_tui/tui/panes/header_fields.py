@@ -146,7 +146,7 @@ def measures(
         _widen_time(cut, len(duration(elapsed(state, now))))
     signs = [] if lost else _activity_age(state, now, cut.get("signs", CONTEXT - 1))
     window = context(state, cut.get("context", 0)) if state.run.finished is None else []
-    if "signs" not in cut and not state.context.tells:
+    if "signs" not in cut and not state.context.reports_tokens:
         window = signs  # the agent reports no context, so its place is free
     made = {
         "done": Slot("done", 0, _done(state)),
@@ -256,13 +256,17 @@ def _tokens(state: RunState) -> Line:
 def context(state: RunState, size: int) -> Line:
     """Draw the session's context use: a dash until known, empty if the agent cannot report it."""
     share, reached = state.context.percent, level(state)
-    if state.context.window is not None and state.context.tokens is None and state.context.tells:
+    if (
+        state.context.window is not None
+        and state.context.tokens is None
+        and state.context.reports_tokens
+    ):
         return [("context ", "dim"), (f"{'—':>5}", "dim")]
     if share is None or reached is None:
         return []
     style = CONTEXT_TONES[reached]
-    told: Line = [("context ", "dim"), (f"{filled(share):>5}", "text" if style == "dim" else style)]
-    return [*told, (f" {bar(share / 100, GAUGE)}", style)] if size > CONTEXT else told
+    line: Line = [("context ", "dim"), (f"{filled(share):>5}", "text" if style == "dim" else style)]
+    return [*line, (f" {bar(share / 100, GAUGE)}", style)] if size > CONTEXT else line
 
 
 def _activity_age(state: RunState, now: datetime, size: int) -> Line:
@@ -274,9 +278,9 @@ def _activity_age(state: RunState, now: datetime, size: int) -> Line:
     output_at, changed = run.last_output_at, run.last_change_at
     if size >= 24:
         full = size >= 33
-        told = _age("last output " if full else "output ", output_at, now, end=full)
+        age = _age("last output " if full else "output ", output_at, now, end=full)
         comma: Line = [(", " if output_at and changed else "  ", "dim")]
-        return [*told, *comma, *_age("file ", changed, now, end=True)]
+        return [*age, *comma, *_age("file ", changed, now, end=True)]
     return _age("last output " if size >= 19 else "last ", output_at, now, end=True)
 
 

@@ -1,6 +1,6 @@
 """A learning as an entry in the list, and in full on its card. Pure.
 
-Rule: a mark never stands alone; its word is on the same row or in the pane's frame.
+Rule: a mark never appears alone; its word is on the same row or in the pane's frame.
 """
 
 import json
@@ -61,23 +61,23 @@ def brief_rows(seen: SeenLearning, iteration: int | None, width: int, limit: int
     mark = mark_of(seen, iteration)
     silenced = seen.learning.muted or seen.gone
     body = "dim" if silenced or mark in (terms.FITS, terms.EARLIER) else "text"
-    pieces = wrap(flat(seen.told.saying, 2000), max(1, width - 2), limit)
+    pieces = wrap(flat(seen.shown.saying, 2000), max(1, width - 2), limit)
     rows: list[Line] = [[(f"{mark.glyph} ", f"{STYLES[mark]} strong"), (pieces[0], body)]]
     rows += [[("  ", ""), (piece, body)] for piece in pieces[1:]]
     return [*rows, [("  ", ""), *_facts(seen, iteration, width - 2)]]
 
 
 def _facts(seen: SeenLearning, iteration: int | None, width: int) -> Line:
-    learning = seen.told
+    learning = seen.shown
     mark, confidence = mark_of(seen, iteration), fraction(learning.confidence)
     kind, rate = learning.type_word, rate_words(learning)
-    told = mark_words(seen, iteration)
+    words = mark_words(seen, iteration)
     fields = [
         Field([[(f"{kind:<10}", "dim")], [(kind, "dim")], []], 2),
         Field([[(f"confidence {confidence:>3}", "dim")], [(confidence, "dim")]], 5),
         Field([[(f"{rate:<19}", "text")], [(rate, "text")], [(shorten_rate(rate), "text")], []], 4),
         *_flags(seen),
-        Field([[(told, STYLES[mark])], [(mark.brief, STYLES[mark])], []], 1),
+        Field([[(words, STYLES[mark])], [(mark.brief, STYLES[mark])], []], 1),
     ]
     return join(fit(fields, width))
 
@@ -113,12 +113,12 @@ def rate_words(learning: Learning) -> str:
 def whole_rows(seen: SeenLearning, iteration: int | None, width: int) -> list[Line]:
     """Draw the zoomed form, with why it was chosen and its results in this run."""
     rows = brief_rows(seen, iteration, width, 6)
-    told: list[tuple[str, str]] = []
+    fields: list[tuple[str, str]] = []
     if seen.why:
-        told.append(("why", seen.why))
+        fields.append(("why", seen.why))
     if seen.credits:
-        told.append(("this run", credit_words(seen)))
-    for label, text in told:
+        fields.append(("this run", credit_words(seen)))
+    for label, text in fields:
         pieces = wrap(flat(text, 1000), max(1, width - 12), 3)
         rows += [
             [(f"  {label if not n else '':<10}", "dim"), (piece, "text")]
@@ -132,9 +132,9 @@ def credit_words(seen: SeenLearning) -> str:
     judged = sorted(seen.credits.items())
     helped = sum(credit.success for _, credit in judged)
     head = f"{terms.HELPED.word} in {helped} of {count(len(judged), 'use')}"
-    told = [f"{k} {signed(credit.points)}" for k, credit in judged[-RUNS_SHOWN:]]
+    effects = [f"{k} {signed(credit.points)}" for k, credit in judged[-RUNS_SHOWN:]]
     dots = ["…"] if len(judged) > RUNS_SHOWN else []
-    return f"{head}: {', '.join([*dots, *told])} points"
+    return f"{head}: {', '.join([*dots, *effects])} points"
 
 
 # the card -----------------------------------------------------------------------------------------
@@ -176,7 +176,7 @@ def card_rows(seen: SeenLearning, iteration: int | None, width: int) -> list[Lin
 
 def _prompt_text(seen: SeenLearning) -> str:
     """Return the text that the prompt had if the learning was edited afterwards."""
-    return seen.told.text if seen.in_prompt and terms.EDITED_SINCE in seen.since else ""
+    return seen.shown.text if seen.in_prompt and terms.EDITED_SINCE in seen.since else ""
 
 
 def _field(label: str, lines: Iterable[Line], width: int) -> list[Line]:
@@ -204,9 +204,9 @@ def _content(content: dict[str, Any], text: str) -> list[tuple[str, str]]:
     """Return the fields as stored in the file, except the one that equals the text."""
     fields = []
     for name, value in list(content.items())[:MAX_FIELDS]:
-        told = _value(value)
-        if told and told != text:
-            fields.append((re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name[:60]).lower(), told))
+        shown = _value(value)
+        if shown and shown != text:
+            fields.append((re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name[:60]).lower(), shown))
     return fields
 
 

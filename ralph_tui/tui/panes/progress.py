@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import ClassVar
 
 from ralph_tui.events import ReadingTaken
-from ralph_tui.layers.control import BAND_BOUNDS, profile_words, push_words, volatility_class
+from ralph_tui.layers.control import BAND_BOUNDS, band_words, profile_words, volatility_class
 from ralph_tui.state import RunState
 from ralph_tui.text.format import percent
 from ralph_tui.text.terms import BEST, CRITICAL, ROLLED_BACK, WARNING
@@ -59,18 +59,18 @@ def explanation(state: RunState, course: Course, drawn: Heights, width: int) -> 
         )
         if kind.letter == "u":
             bounds = ", ".join(
-                f"{fraction(bound).rstrip('0')} {push_words(band)}"
+                f"{fraction(bound).rstrip('0')} {band_words(band)}"
                 for band, bound in BAND_BOUNDS.items()
             )
             rows.append([(" " * (7 + NAME + VALUE), ""), (f"from {bounds}", "dim")])
     if signal is not None:
         gains = " ".join(gain(value) for value in (signal.kp, signal.ki, signal.kd))
-        told = f"{profile_words(signal.profile)}: {PROFILES[signal.profile]}"
+        profile = f"{profile_words(signal.profile)}: {PROFILES[signal.profile]}"
         rows += [
             _plain(
                 "reports", f"{signal.issue_load:.1f}", "reported learnings and blockers; they fade"
             ),
-            _plain("kp ki kd", gains, told),
+            _plain("kp ki kd", gains, profile),
         ]
     return [*_imported(state, width), *rows, [(" " * 7, ""), *SIGNS]]
 
@@ -80,9 +80,9 @@ def _imported(state: RunState, width: int) -> list[Line]:
     tool = state.foreign.tool
     if not tool:
         return []
-    told = f"{tool} recorded the measurements; the rest is recomputed"
+    note = f"{tool} recorded the measurements; the rest is recomputed"
     room = max(8, width - 7)
-    rows: list[Line] = [[(" " * 7, ""), (row, "warn")] for row in wrap(told, room, 3)]
+    rows: list[Line] = [[(" " * 7, ""), (row, "warn")] for row in wrap(note, room, 3)]
     own = state.foreign.control(state.run.iteration)
     if own is not None and own.values:
         numbers = " ".join(f"{name} {gain(value)}" for name, value in own.values.items())
@@ -115,7 +115,7 @@ def _values(state: RunState, course: Course) -> dict[str, str]:
     found["⋰"] = f"{percent(ahead.points)} at {ahead.at}" if ahead else "none now"
     if signal is not None:
         found |= {
-            "u": f"{fraction(signal.output)} {push_words(signal.band)}",
+            "u": f"{fraction(signal.output)} {band_words(signal.band)}",
             "P": fraction(signal.proportional),
             "I": fraction(signal.integral_mean),
             "D": signed(signal.derivative),
@@ -157,9 +157,9 @@ def draw_counts_left(counts: Sequence[int], word: str, width: int) -> Line:
     now: Line = [(str(counts[-1]), "strong"), (f" {word}", "dim")]
     for shown in range(min(len(counts) - 1, width // cells([(ARROW, "")])), 0, -1):
         left_out = len(counts) - 1 - shown
-        told = [str(count) for count in counts[-1 - shown : -1]]
-        told[:0] = [str(counts[0]), "…"][: min(2, left_out)]
-        line: Line = [(ARROW.join(told) + ARROW, "dim"), *now]
+        shown_counts = [str(count) for count in counts[-1 - shown : -1]]
+        shown_counts[:0] = [str(counts[0]), "…"][: min(2, left_out)]
+        line: Line = [(ARROW.join(shown_counts) + ARROW, "dim"), *now]
         if cells(line) <= width:
             return line
     return now if cells(now) <= width else []
@@ -226,8 +226,8 @@ class ProgressPane(LinesPane):
         gap: Line = [(" · ", "dim")]
         forms = [[*pace, *gap, *parts, *gap, *named], [*parts, *gap, *named], named]
         # The other numbers would clutter a narrow pane; the zoomed pane explains them.
-        told = gains if width < WIDE_EDGE else next(f for f in forms if cells(f) <= width)
-        return told if cells(told) <= width else []
+        line = gains if width < WIDE_EDGE else next(f for f in forms if cells(f) <= width)
+        return line if cells(line) <= width else []
 
 
 def _named_numbers(*numbers: tuple[str, float]) -> Line:

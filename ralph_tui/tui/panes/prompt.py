@@ -38,9 +38,9 @@ class PromptPane(IterationPane):
         """By event number: the text, and the reason if the text is missing."""
 
     def stamp(self, state: RunState, now: datetime) -> object:
-        told = state.intelligence.edit_requested, state.intelligence.standing_instruction
+        requested = state.intelligence.edit_requested, state.intelligence.standing_instruction
         sent = state.gate.prompt.seq if state.gate.prompt else None
-        return (sent, told, edit_words(state), state.run.live, self._source.lost)
+        return (sent, requested, edit_words(state), state.run.live, self._source.lost)
 
     def changed(self) -> None:
         prompts = self._prompts()
@@ -69,8 +69,8 @@ class PromptPane(IterationPane):
     def build(self, width: int, height: int) -> list[Line]:
         rows: list[Line] = [self.past()] if self.chosen is not None else []
         if self.chosen is None and self.state.run.live and not self._source.lost:
-            for told in self._next_notes():
-                rows += [[(piece, "owner")] for piece in wrap(told, width, 3)]
+            for note in self._next_notes():
+                rows += [[(piece, "owner")] for piece in wrap(note, width, 3)]
         prompts = self._prompts()
         if not prompts:
             missing = NOT_RECORDED if self.state.foreign.tool else "no prompt has been sent yet"

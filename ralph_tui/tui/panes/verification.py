@@ -158,10 +158,10 @@ def _packed(names: Sequence[str], more: str, width: int) -> list[str]:
     """Fit names into as few rows as possible; a name too long for a row is cut in the middle."""
     rows = [""]
     for last, name in zip([False] * (len(names) - 1) + [True], names, strict=True):
-        told = middle(name, width - 1) + ("" if last else ",")
-        if rows[-1] and len(rows[-1]) + 1 + cell_len(told) > width:
+        part = middle(name, width - 1) + ("" if last else ",")
+        if rows[-1] and len(rows[-1]) + 1 + cell_len(part) > width:
             rows.append("")
-        rows[-1] += f" {told}" if rows[-1] else told
+        rows[-1] += f" {part}" if rows[-1] else part
     if more and cell_len(rows[-1]) + 1 + len(more) <= width:
         rows[-1] += f" {more}"
     elif more:

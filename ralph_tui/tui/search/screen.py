@@ -105,8 +105,8 @@ class SearchScreen(SideScreen):
     def _show_status(self, sentence: str, style: str = "text") -> None:
         head: Line = [("ralph-tui", "accent strong"), ("  all runs of this repository", "dim")]
         if self._call_text:
-            told = f"{NEEDS_YOU.glyph} {flat(self._call_text, 100)} (esc)"
-            head = [(clip(told, 70), "warn strong")]
+            call = f"{NEEDS_YOU.glyph} {flat(self._call_text, 100)} (esc)"
+            head = [(clip(call, 70), "warn strong")]
         self.head.update((head, [(sentence, style)]))
         keys: Line = []
         for key, verb in OWN_KEYS:

@@ -20,7 +20,7 @@ def test_it_tells_peaks_rollovers_handoffs_and_what_was_forgotten() -> None:
     events.append(commit.model_copy(update={"seq": len(events) + 1, "at": events[-1].at}))
     text = page(events)
     assert section(text) == (
-        "| # | sessions | peak | handoffs | forgot |\n"
+        "| # | sessions | peak | handoffs | compactions |\n"
         "| :-- | --: | --: | --: | --: |\n"
         "| 1 | 1 | 45 % | 0 | 0 |\n"
         "| 2 | 1 | 62 % | 0 | 0 |\n"
@@ -32,7 +32,7 @@ def test_it_tells_peaks_rollovers_handoffs_and_what_was_forgotten() -> None:
         "  - in progress: Nested groups ask for the escape flag after the token was consumed.\n"
         "  - next: Read the flag in close_group, then run tests/test_nested.py.\n"
         "- iteration 4, 2026-03-14 09:32 UTC: the agent compacted its context, from 82 % to 22 % "
-        "of the window: it forgot details\n"
+        "of the window; details may be lost\n"
         "- iteration 3, 2026-03-14 09:33 UTC: committed as `aaaaaaaaaaaa`, ralph: \\*wip\\*"
     )
     warnings = text.partition("## Warnings")[2].partition("\n\n## ")[0]

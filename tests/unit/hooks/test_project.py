@@ -114,7 +114,7 @@ def test_a_link_out_of_the_project_is_refused(
     away = tmp_path_factory.mktemp("away")
     (root / link).parent.mkdir(parents=True, exist_ok=True)
     (root / link).symlink_to(away)
-    with pytest.raises(RalphError, match="leads out of the project"):
+    with pytest.raises(RalphError, match="points outside the project"):
         program(root, FIRST)
     assert not list(away.iterdir())
 

@@ -125,7 +125,7 @@ def test_a_link_out_of_the_project_is_refused(
     (away / "settings.json").write_bytes(THEIRS)
     (root / link).parent.mkdir(exist_ok=True)
     (root / link).symlink_to(away / "settings.json" if link == NAME else away)
-    with pytest.raises(RalphError, match="leads out of the project"):
+    with pytest.raises(RalphError, match="points outside the project"):
         SettingsFile.of(root)
     assert (away / "settings.json").read_bytes() == THEIRS
     assert [path.name for path in away.iterdir()] == ["settings.json"]

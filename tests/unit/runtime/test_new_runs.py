@@ -17,8 +17,8 @@ from ralph_tui.adapters.records.folders import ralph_folder
 from ralph_tui.base.errors import LockHeldError
 from ralph_tui.layers.sensor import GateResult
 from ralph_tui.ports.new_runs import Draft, Surroundings
-from ralph_tui.runtime.claiming import claim
 from ralph_tui.runtime.new_runs import FolderNewRuns
+from ralph_tui.runtime.worktree_lock import acquire_worktree_lock
 from tests.waiting import PATIENCE_S, until
 
 VERSION = '#!/bin/sh\necho "2.1.198 (Claude Code)"\n'
@@ -86,7 +86,7 @@ def test_what_is_missing_is_said_with_the_way_to_it(tmp_path: Path, no_claude: P
 
 def test_a_run_that_works_here_is_named(git_repo: Path) -> None:
     here = FolderNewRuns(git_repo)
-    lock = claim(ralph_folder(git_repo) / "lock", run="task-001/002")
+    lock = acquire_worktree_lock(ralph_folder(git_repo) / "lock", run="task-001/002")
     try:
         assert "task-001/002 is running in this worktree" in says(here.look(), "other runs")
         with pytest.raises(LockHeldError, match=r"task-001/002.*unfinished"):

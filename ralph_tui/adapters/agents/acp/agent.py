@@ -86,7 +86,7 @@ def _commands(lines: list[str]) -> list[str]:
 
 
 class AcpAgent:
-    """An ACP program, started anew for each session."""
+    """An ACP program; each session starts a new process."""
 
     def __init__(
         self, name: str, command_line: list[str], quirks: Quirks, context: AgentContext

@@ -71,8 +71,8 @@ def of_failure(failure: Failure, quirks: Quirks, now: datetime) -> SessionEnd:
         return SessionEnd("error", f"{_UNSUPPORTED} ({words_of(failure)}); is it up to date?")
     data, inner = as_map(failure.data), _inner(failure.message)
     words = words_of(failure)
-    told = _status(data, inner) or _status_in(words)
-    status = failure.code if 400 <= failure.code < 600 else told
+    known = _status(data, inner) or _status_in(words)
+    status = failure.code if 400 <= failure.code < 600 else known
     call = classify(_class(data) or _class(inner), status, words)
     return _end(call, quirks, now)
 
@@ -90,9 +90,9 @@ def of_silence(seconds: float, status: int) -> SessionEnd:
     """Return the end of a session whose service was silent; `status` is its last status, or 0."""
     call = classify(status=status) if status else FailedCall("limited", "outage")
     limit = call.limit if call.outcome == "limited" else "outage"
-    told = f"; its last refusal had status {status}" if status else ""
+    last = f"; its last refusal had status {status}" if status else ""
     return SessionEnd(
-        "limited", f"The agent's service has not answered for {duration(seconds)}{told}", limit
+        "limited", f"The agent's service has not answered for {duration(seconds)}{last}", limit
     )
 
 
@@ -132,9 +132,9 @@ def _end(call: FailedCall, quirks: Quirks, now: datetime) -> SessionEnd:
 
 
 def _resets_at(call: FailedCall, now: datetime) -> datetime | None:
-    told = parse_reset(call.said, now)
-    if told is not None or not _DAILY.search(call.said):
-        return told
+    reset = parse_reset(call.said, now)
+    if reset is not None or not _DAILY.search(call.said):
+        return reset
     try:
         there = now.astimezone(ZoneInfo(_PACIFIC))
     except (ZoneInfoNotFoundError, OSError):
@@ -146,9 +146,9 @@ def _resets_at(call: FailedCall, now: datetime) -> datetime | None:
 def _failed_words(reader: UpdateReader) -> FailedCall:
     inner = _inner(reader.last_text)
     words = as_text(inner.get("message")) or reader.last_text.strip()
-    told = reader.failing.get("codexErrorInfo")
-    status = _status({"codexErrorInfo": told}, inner) or _status_in(words)
-    return classify(_class({"codexErrorInfo": told}) or _class(inner), status, words)
+    code = reader.failing.get("codexErrorInfo")
+    status = _status({"codexErrorInfo": code}, inner) or _status_in(words)
+    return classify(_class({"codexErrorInfo": code}) or _class(inner), status, words)
 
 
 def _inner(text: str) -> Json:
@@ -167,9 +167,9 @@ def _class(fields: Json) -> str:
     """Return the first useful error class in the fields: a string, or the only key of an object."""
     for name in _CLASSES:
         value = fields.get(name)
-        told = next(iter(value), "") if isinstance(value, dict) and len(value) == 1 else value
-        if as_text(told) and told not in _GENERAL:
-            return as_text(told)[:100]
+        found = next(iter(value), "") if isinstance(value, dict) and len(value) == 1 else value
+        if as_text(found) and found not in _GENERAL:
+            return as_text(found)[:100]
     return ""
 
 
@@ -182,8 +182,8 @@ def _status(*places: Json) -> int | None:
     for fields in places:
         info = fields.get("codexErrorInfo")
         inside = next(iter(info.values()), None) if isinstance(info, dict) and info else None
-        told = as_map(inside).get("httpStatusCode")
-        for status in (told, fields.get("code"), fields.get("status")):
+        nested = as_map(inside).get("httpStatusCode")
+        for status in (nested, fields.get("code"), fields.get("status")):
             if type(status) is int and 400 <= status < 600:
                 return status
     return None

@@ -97,9 +97,9 @@ def settings(
 
 
 def _mode(session_id: str, fields: Json, quirks: Quirks, mode: str) -> Iterator[Setting]:
-    told = as_map(fields.get("modes"))
-    offered = [as_text(as_map(one).get("id")) for one in as_list(told.get("availableModes"))]
-    now = as_text(told.get("currentModeId"))
+    modes = as_map(fields.get("modes"))
+    offered = [as_text(as_map(one).get("id")) for one in as_list(modes.get("availableModes"))]
+    now = as_text(modes.get("currentModeId"))
     wanted = quirks.modes.get(mode, "")
     if not wanted and (mode == "skip" or _letters(now) in _FULL):
         known = _FULL if mode == "skip" else _ASKING

@@ -84,8 +84,8 @@ def request_event(iteration: int, request_id: str, request: Json) -> AgentAsked:
 
 def describe_effect(tool: str, arguments: Json) -> str:
     """Return a command or URL, an edit's file and diff, or else the whole input."""
-    if tool in _WHOLE and (told := as_text(arguments.get(_WHOLE[tool]))):
-        return told
+    if tool in _WHOLE and (whole := as_text(arguments.get(_WHOLE[tool]))):
+        return whole
     path = next((text for name in _PATHS if (text := as_text(arguments.get(name)))), "")
     edits = [as_map(edit) for edit in as_list(arguments.get("edits"))] or [arguments]
     if path and any("new_string" in edit or "content" in edit for edit in edits):

@@ -45,8 +45,8 @@ def failed(error: Json) -> FailedCall:
 
 def retried(error: Json, call: FailedCall) -> str:
     """Describe a failed call that Codex retries."""
-    told = map(as_map, as_map(error.get("codexErrorInfo")).values())
-    statuses = (about.get("httpStatusCode") for about in told)
+    details = map(as_map, as_map(error.get("codexErrorInfo")).values())
+    statuses = (about.get("httpStatusCode") for about in details)
     code = next((f" ({status})" for status in statuses if type(status) is int), "")
     what = {"outage": "is unavailable", "overload": "is overloaded"}.get(
         call.limit or "", "refuses"

@@ -130,8 +130,8 @@ def params_of(item: Json) -> Json:
 def output_of(item: Json) -> str:
     """Return the text of an item's output, or of its error."""
     failed = as_text(as_map(item.get("error")).get("message"))
-    told = as_text(item.get("aggregatedOutput")) or content_text(item.get("contentItems"))
-    return failed or told or content_text(_content(item.get("result")))
+    output = as_text(item.get("aggregatedOutput")) or content_text(item.get("contentItems"))
+    return failed or output or content_text(_content(item.get("result")))
 
 
 def result_of(item: Json) -> str:
@@ -224,7 +224,7 @@ class ToolItems(SessionTools):
         item_id = as_text(item.get("id"))
         if not tool_of(item) or item_id in self._over:
             return []
-        told = self.started(item, parent)
+        begun = self.started(item, parent)
         _, began = self._running.pop(item_id)
         reason: Prevented = "interrupted" if self.interrupted else ""
         if as_text(item.get("status")) == "declined":
@@ -238,7 +238,7 @@ class ToolItems(SessionTools):
             ok=succeeded(item),
             last_line=last_line_of(item),
         )
-        return [*told, over]
+        return [*begun, over]
 
     def ended(self) -> list[Event]:
         """Report running items as interrupted: they ended with the session."""

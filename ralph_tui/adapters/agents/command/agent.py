@@ -143,5 +143,5 @@ class Batch:
             text = f"{text[: SPOKEN // 2]}\n…\n{text[-SPOKEN // 2 + 3 :]}"
         if not text.strip():
             return list(self._claims.values())
-        spoken = AgentSpoke(iteration=iteration, text=text, offset=self._offset)
-        return [spoken, *self._claims.values()]
+        event = AgentSpoke(iteration=iteration, text=text, offset=self._offset)
+        return [event, *self._claims.values()]

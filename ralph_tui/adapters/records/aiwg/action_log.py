@@ -172,7 +172,7 @@ def _parse_words(line: bytes) -> _AgentWords:
     known = fields if isinstance(fields, dict) else {}
     text, parent = known.get("text"), known.get("parent")
     if not (isinstance(text, str) and isinstance(parent, str | None)):
-        raise ValueError("no words of an agent")
+        raise ValueError("not a line with the agent's words")
     return _AgentWords(strip_controls(text), parent)
 
 
@@ -203,8 +203,8 @@ def _head(at: datetime, iteration: int, kind: ActionKind, tool: str) -> dict[str
 
 
 def _answer(*, ok: bool, said: str) -> dict[str, Any]:
-    told = {"output" if ok else "error": clip(said, OUTPUT)} if said else {}
-    return {"success": ok, **told}
+    result = {"output" if ok else "error": clip(said, OUTPUT)} if said else {}
+    return {"success": ok, **result}
 
 
 def _end_of(words: str) -> str:

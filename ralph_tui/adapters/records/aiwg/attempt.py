@@ -72,9 +72,9 @@ def plan_text(started: RunStarted, made: PlanMade | None) -> str:
 def _estimate(plan: AttemptPlan) -> list[str]:
     if plan.estimated_iterations is None:
         return []
-    told = f"About {count(plan.estimated_iterations, 'iteration')}"
+    estimate = f"About {count(plan.estimated_iterations, 'iteration')}"
     rests = f", from {count(plan.estimate_from, 'run')}" if plan.estimate_from else ""
-    return [f"## Estimate\n\n{told}{rests}."]
+    return [f"## Estimate\n\n{estimate}{rests}."]
 
 
 def _limits(started: RunStarted) -> list[str]:
@@ -150,7 +150,7 @@ def _worked(state: RunState) -> Iterator[str]:
     for one in state.memory.seen.values():
         if any(credit.success for credit in one.credits.values()):
             yield f"a learning helped: {one.learning.text}"
-    yield from (told.learning for told in _reflections(state, "success-pattern"))
+    yield from (reflection.learning for reflection in _reflections(state, "success-pattern"))
 
 
 def _failed(state: RunState) -> Iterator[str]:
@@ -167,7 +167,7 @@ def _failed(state: RunState) -> Iterator[str]:
     for made in state.oversight.interventions:
         if made.effect is not None and made.effect.points <= 0:
             yield made.effect.words
-    yield from (told.analysis for told in _reflections(state, "error-analysis"))
+    yield from (reflection.analysis for reflection in _reflections(state, "error-analysis"))
 
 
 def _detected(state: RunState) -> Iterator[str]:
@@ -181,14 +181,16 @@ def _detected(state: RunState) -> Iterator[str]:
 def _suggestions(state: RunState) -> Iterator[str]:
     if (report := state.agent.report) and report.next:
         yield report.next
-    for told in state.memory.reflections:
-        if told.reflection_type != "success-pattern":
-            yield told.learning
-        yield from told.action_items
+    for reflection in state.memory.reflections:
+        if reflection.reflection_type != "success-pattern":
+            yield reflection.learning
+        yield from reflection.action_items
 
 
 def _reflections(state: RunState, kind: str) -> Iterable[ReflectionWritten]:
-    return (told for told in state.memory.reflections if told.reflection_type == kind)
+    return (
+        reflection for reflection in state.memory.reflections if reflection.reflection_type == kind
+    )
 
 
 def _steps(state: RunState) -> list[tuple[int, float]]:
@@ -252,7 +254,7 @@ def attempt_of(state: RunState) -> Attempt:
         outcome=ending,
         milestones=sorted(_milestones(state), key=lambda milestone: milestone.timestamp),
         learnings=[_used(one) for one in state.memory.seen.values() if one.gone != "deleted"],
-        reflections=[Reflection.of(told) for told in state.memory.reflections],
+        reflections=[Reflection.of(reflection) for reflection in state.memory.reflections],
     )
 
 

@@ -127,7 +127,7 @@ def take_inventory(
     """
     try:
         git = read_git()
-        told = GitInventory(
+        listed = GitInventory(
             branch=git.branch,
             commit=git.commit,
             staged=git.staged[:MAX_FILES],
@@ -137,10 +137,10 @@ def take_inventory(
         )
         tests = count_tests()
     except RalphError as error:
-        told, tests = GitInventory(error=str(error)), 0
+        listed, tests = GitInventory(error=str(error)), 0
     return Inventory(
         timestamp=now,
-        git=told,
+        git=listed,
         key_files=[*key_files(root, plan, command)],
         aiwg=_read_aiwg(root),
         tests=TestsInventory(found=tests > 0, files=tests),

@@ -44,7 +44,9 @@ def task_files(task: str, attempts: Sequence[Attempt], old: dict[str, Any]) -> d
         "summary.json": _summary(task, attempts, current, completion),
     }
     known = {name: _known(content) for name, content in contents.items()}
-    reflections = (told.as_json() for attempt in attempts for told in attempt.reflections)
+    reflections = (
+        reflection.as_json() for attempt in attempts for reflection in attempt.reflections
+    )
     return {**known, "reflections.jsonl": lines_of(reflections) or None}
 
 
@@ -207,9 +209,9 @@ def rebuild_attempt(folder: Path) -> Rebuilt:
 def read_description(task_folder: Path) -> str | None:
     """Return the description of a task, or None if no file has it."""
     metadata = task_folder / "metadata.json"
-    told = (read_json(metadata) or {}).get("description")
-    if isinstance(told, str):
-        return plain(told)
+    description = (read_json(metadata) or {}).get("description")
+    if isinstance(description, str):
+        return plain(description)
     attempts = (read_attempt(folder) for folder in reversed(numbered(task_folder / "attempts")))
     return next((attempt.description for attempt in attempts if attempt is not None), None)
 

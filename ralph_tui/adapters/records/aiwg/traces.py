@@ -1,6 +1,6 @@
 """Traces that a session leaves in files: commits, artifacts, and loops that ran inside it.
 
-An agent can write these files, so their form is checked. A file older than the session is about
+An agent can write these files, so their format is checked. A file older than the session is about
 another session and is ignored.
 """
 
@@ -74,8 +74,8 @@ def _paths(listed: object) -> list[str]:
 
 def _subjects(commits: object) -> list[str]:
     """Return the subjects from lines of ``<hash> <subject>``, excluding our own commits."""
-    told = commits[:MAX_COMMITS] if isinstance(commits, list) else []
-    subjects = [_text(each.partition(" ")[2]) for each in told if isinstance(each, str)]
+    lines = commits[:MAX_COMMITS] if isinstance(commits, list) else []
+    subjects = [_text(each.partition(" ")[2]) for each in lines if isinstance(each, str)]
     return [subject for subject in subjects if not subject.startswith(OURS)]
 
 

@@ -85,5 +85,5 @@ def test_whatever_fits_alone_is_not_left_for_later(highs: list[float], left: flo
     ],
 )
 def test_each_level_has_its_recommendation(level: Level, words: str) -> None:
-    assert words in recommendation(level, 85.0, rolls_over=True)
-    assert "context.rollover is off" in recommendation(level, 85.0, rolls_over=False)
+    assert words in recommendation(level, 85.0, hands_off=True)
+    assert "context.rollover is off" in recommendation(level, 85.0, hands_off=False)

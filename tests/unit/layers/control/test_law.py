@@ -20,10 +20,10 @@ from ralph_tui.layers.control import (
     Phase,
     Sample,
     advice,
+    band_words,
     evaluate,
     phase_of,
     profile_words,
-    push_words,
     urgency_of,
     volatility_class,
 )
@@ -363,7 +363,7 @@ def test_the_trend_is_one_word() -> None:
 
 def test_bands_are_told_as_how_hard_the_loop_is_pushed() -> None:
     bands: tuple[Band, ...] = ("near_completion", "moderate", "significant", "critical")
-    assert [push_words(band) for band in bands] == ["low", "moderate", "high", "critical"]
+    assert [band_words(band) for band in bands] == ["low", "moderate", "high", "critical"]
 
 
 def test_a_change_of_strategy_is_advised_only_when_something_is_wrong() -> None:

@@ -53,8 +53,8 @@ def test_only_the_last_iterations_count() -> None:
     )
     assert work.paths == {"a.py", "b.py"}
     assert work.calls == ("Bash make a", "Bash make b")
-    assert {"Last words.", "no network"} <= set(work.told)
-    assert "Old words." not in work.told
+    assert {"Last words.", "no network"} <= set(work.statements)
+    assert "Old words." not in work.statements
 
 
 TEXT = st.text("abcdef ./`", max_size=30)
@@ -65,6 +65,6 @@ WORKS = st.builds(
 
 @given(TEXT, WORKS, WORKS)
 def test_more_work_never_hides_it(pattern: str, one: Work, other: Work) -> None:
-    both = Work(one.paths | other.paths, one.calls + other.calls, one.told + other.told)
+    both = Work(one.paths | other.paths, one.calls + other.calls, one.statements + other.statements)
     assert matches(pattern, both) is (matches(pattern, one) or matches(pattern, other))
     assert not matches(pattern, Work())

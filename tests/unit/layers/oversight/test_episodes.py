@@ -144,7 +144,7 @@ def test_new_things_without_a_rise_ask_after_half_of_the_budget_and_go_on() -> N
         (9, "REDIRECT"), (11, "PAUSE"),
     ]  # fmt: skip
     pause = found[10].situations[0]
-    assert pause.goes_on
+    assert pause.continues
     assert pause.reason == (
         "New tests pass, but completion has not risen for half of the budget. The run "
         "continues if you do not answer."
@@ -153,7 +153,7 @@ def test_new_things_without_a_rise_ask_after_half_of_the_budget_and_go_on() -> N
 
 def test_a_pause_tells_how_long_the_redirect_has_brought_nothing() -> None:
     found = reply(approved=True)
-    assert (found.level, found.goes_on) == ("PAUSE", False)
+    assert (found.level, found.continues) == ("PAUSE", False)
     assert found.reason == "Still nothing new 2 iterations after the redirect."
 
 

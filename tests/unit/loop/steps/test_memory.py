@@ -428,7 +428,7 @@ def test_whenever_a_learning_is_changed_the_prompt_carries_what_the_record_says(
             if isinstance(event, ev.LearningChanged):
                 done_at = world.state.run.iteration
             if isinstance(event, ev.PromptPrepared | ev.LearningChanged):
-                told[world.state.run.iteration] = [one.told.text for one in memory.in_prompt]
+                told[world.state.run.iteration] = [one.shown.text for one in memory.in_prompt]
         changed += done_at is not None
         for k, prompt in enumerate(world.agent.prompts, start=1):
             sent = [text for text in (TAUGHT.text, "Other words.") if f") {text}\n" in prompt]

@@ -56,16 +56,16 @@ def test_a_new_attempt_of_an_old_task_is_found_by_the_lock(tmp_path: Path) -> No
     put(tmp_path, "task-001/001")
     runs = ListedRuns(tmp_path)
     all_of(runs)
-    assert runs.living() == []
+    assert runs.live_names() == []
     put(tmp_path, "task-001/002", outcome=None, phase="agent")  # no watched folder changes
     held = lock.acquire(ralph_folder(tmp_path) / "lock", "task-001/002", "r2", "")
     try:
         assert "task-001/002" in all_of(runs)
-        assert runs.living() == ["task-001/002"]
-        assert runs.read(runs.living())["task-001/002"].live
+        assert runs.live_names() == ["task-001/002"]
+        assert runs.read(runs.live_names())["task-001/002"].live
     finally:
         held.release()
-    assert runs.living() == []
+    assert runs.live_names() == []
 
 
 def test_a_loop_of_hooks_lives_while_something_is_heard_of_it(tmp_path: Path) -> None:
@@ -73,10 +73,10 @@ def test_a_loop_of_hooks_lives_while_something_is_heard_of_it(tmp_path: Path) ->
     loop.begin()
     runs = ListedRuns(tmp_path)
     assert all_of(runs) == [f"hooks/{NAME}"]
-    assert runs.living() == [f"hooks/{NAME}"]
+    assert runs.live_names() == [f"hooks/{NAME}"]
     long_ago = time.time() - SILENCE_S - 60
     os.utime(loop.journal, (long_ago, long_ago))
-    assert runs.living() == []
+    assert runs.live_names() == []
 
 
 def test_runs_of_other_tools_are_among_them(tmp_path: Path) -> None:

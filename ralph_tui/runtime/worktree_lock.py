@@ -7,7 +7,7 @@ from ralph_tui.adapters.processes.sweep import continue_keepers
 from ralph_tui.adapters.records.lock import Lock, acquire
 
 
-def claim(path: Path, run: str = "", run_id: str = "") -> Lock:
+def acquire_worktree_lock(path: Path, run: str = "", run_id: str = "") -> Lock:
     """Acquire the lock at `path`. Raises the same exceptions as `acquire`.
 
     The keepers of a dead run hold the lock until all their processes have ended. In case the agent

@@ -4,14 +4,14 @@ from pathlib import Path
 
 from ralph_tui.adapters.records.lock import owner_of
 
-LOOK_S = 1.0
+CHECK_S = 1.0
 """Seconds between two checks."""
 MISSED = 2
 """Failed checks before a process counts as gone: ``git clean`` removes the lock for a second."""
 
 
-class Presence:
-    """The process that works on a record, as seen from another process."""
+class Liveness:
+    """Tracks from outside whether a process is still working on a record."""
 
     def __init__(self, lock: Path) -> None:
         self.lost = False
@@ -20,14 +20,14 @@ class Presence:
         self._due = float("-inf")
         self._missed = 0
 
-    def look(self, expected: str | None, now: float) -> bool:
+    def check(self, expected: str | None, now: float) -> bool:
         """Check the lock if a check is due; return True if it was. `now` is monotonic.
 
         `expected` is the id that the lock's owner must have; None if no process is needed.
         """
         if now < self._due:
             return False
-        self._due = now + LOOK_S
+        self._due = now + CHECK_S
         here = expected is None or owner_of(self._lock, expected) is not None
         self._missed = 0 if here else self._missed + 1
         self.lost = self._missed >= MISSED

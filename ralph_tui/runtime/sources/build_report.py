@@ -16,7 +16,7 @@ from ralph_tui.events.workspace import FileChange
 from ralph_tui.runtime.sources.snapshots import RecordedFiles
 
 
-def report_of(
+def build_report(
     recording: Recording, root: Path, *, full: bool = False, mirror: RecordedRun | None = None
 ) -> str:
     """Return the report; folders are shown relative to the worktree `root`.
