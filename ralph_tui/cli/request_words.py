@@ -72,5 +72,5 @@ def _parse_labels(one: dict[str, Any], text: str) -> list[str]:
     if not all(1 <= number <= len(labels) for number in numbers):
         raise UsageError(f"{text}: choose an option from 1 to {len(labels)}")
     if len(numbers) > 1 and not one["multiple"]:
-        raise UsageError(f"{text}: only one answer is allowed to {one_line(one['question'])}")
+        raise UsageError(f"{text}: choose only one answer for {one_line(one['question'])}")
     return [labels[number - 1] for number in numbers]

@@ -83,7 +83,7 @@ class Answer(Command):
             return f"you answered {len(self.choices)} of {len(asked)} questions; answer each one"
         for one, labels in zip(asked, self.choices, strict=True):
             if len(labels) > 1 and not one.multiple:
-                return f"only one answer is allowed to: {one.question}"
+                return f"choose only one answer for: {one.question}"
             if not any(label.strip() for label in labels):
                 return f"empty answer to: {one.question}"
         return None

@@ -106,7 +106,7 @@ class Iteration:
         """Stop processes left behind by dead runs of this worktree."""
         if swept := (self.run.scheduler.run_job("sweep", self.run.ports.sweep)):
             self.run.record(
-                ev.Noticed(source="processes", text=f"{len(swept)} left-over processes stopped")
+                ev.Noticed(source="processes", text=f"{len(swept)} leftover processes stopped")
             )
 
     def perform(self, k: int) -> None:

@@ -7,9 +7,7 @@ from typing import Final, Protocol
 
 from ralph_tui.ports.source import Source
 
-NOT_SEARCHED: Final = (
-    "prompts, test output, and all but an agent's last words before an action are not searched"
-)
+NOT_SEARCHED: Final = "prompts, test output and most of an agent's messages are not searched"
 """They are kept in separate files, which may have any size."""
 
 
@@ -43,4 +41,4 @@ class Archive(Protocol):
         """
 
     def recorded(self, found: Found) -> Source:
-        """Open the recorded run at the hit; raises ``RalphError`` if the run no longer exists."""
+        """Open the recorded run at the hit. Raises ``RalphError`` if the run no longer exists."""

@@ -27,7 +27,7 @@ def broken_by(gate: GateResult | None, expected: int) -> str:
         return ""
     if counts.broken or gate.ok or 2 * counts.total >= expected:
         return counts.broken
-    counted = f"{count(counts.total, 'test')} of {expected} counted"
+    counted = f"{counts.total} of {count(expected, 'test')} counted"
     return counted if gate.exit_code is None else f"{counted}, exit code {gate.exit_code}"
 
 

@@ -74,7 +74,7 @@ def test_numbers_labels_and_own_words_are_answers(
         ("choices", ("choose", "1"), "the agent asks 2 questions, but you gave 1; use ralph-tui"),
         ("choices", ("choose",), "but you gave 0"),
         ("choices", ("choose", "4", "1"), "4: choose an option from 1 to 3"),
-        ("choices", ("choose", "1,2", "1"), "only one answer is allowed to Which form"),
+        ("choices", ("choose", "1,2", "1"), "choose only one answer for Which form"),
         ("choices", ("choose", " ", "1"), "empty answer to"),
         ("choices", ("once",), "'once' is not a valid answer; use ralph-tui decide choose|leave"),
         ("permission", ("once", "please"), "once takes no text"),

@@ -139,7 +139,7 @@ def test_a_broken_build_is_measured_against_what_is_expected() -> None:
 def test_few_tests_and_a_failing_command_are_a_broken_build() -> None:
     sensor = started(named(12, "a", "b", "c"))
 
-    assert sensor.read(1, named(7)).broken == "7 tests of 15 counted, exit code 1"
+    assert sensor.read(1, named(7)).broken == "7 of 15 tests counted, exit code 1"
     assert sensor.read(2, named(8)).broken == ""
     assert sensor.read(3, named(7, exit_code=0)).broken == ""
 
@@ -387,7 +387,7 @@ def test_a_total_that_shrank_is_a_warning_once() -> None:
     )
     assert sensor.read(2, red(5, 5)).warnings == ()
     assert sensor.read(3, red(0, 1)).warnings == (
-        "build broken: 1 test of 20 counted, exit code 1",
+        "build broken: 1 of 20 tests counted, exit code 1",
     )
 
 

@@ -362,7 +362,7 @@ def test_a_run_that_is_stopped_leaves_the_question_unanswered() -> None:
     ("choices", "why"),
     [
         ((), "you answered 0 of 2 questions; answer each one"),
-        ((("Blue", "Red"), ("S",)), "only one answer is allowed to: Which colour?"),
+        ((("Blue", "Red"), ("S",)), "choose only one answer for: Which colour?"),
         ((("Blue",), (" ",)), "empty answer to: Which sizes?"),
         ((("Blue",), ("S", "L")), None),
     ],
