@@ -1,8 +1,8 @@
 """The entry point: ``python -m ralph_tui``, and the ``ralph-tui`` script.
 
 Ctrl+C is quiet even while modules are imported, and at the very end. During an import, a library
-might take the exception for its own failure. Nothing has begun that would have to be ended, so the
-program just exits.
+might mistake the exception for its own failure. Nothing needs to be cleaned up yet, so the program
+just exits.
 """
 
 import os

@@ -3,7 +3,7 @@
 from ralph_tui.text.terms import RECORD_BROKEN
 
 MORE = 5
-"""Further iterations proposed when the granted ones are used up."""
+"""Additional iterations to propose when the granted ones are used up."""
 
 
 def resume_command(run: str = "", kept: int | None = None, more: str = "") -> str:

@@ -18,7 +18,7 @@ from ralph_tui.base.plain_files import clear_way, folder_of, make_folder, open_p
 PATIENCE_S = 8.0
 """How long to wait for another holder; a lock is held only briefly."""
 UNFINISHED_S = 60
-"""Age at which a temporary file counts as abandoned by a killed writer: no write takes as long."""
+"""Age at which a killed writer's temporary file counts as abandoned: no write takes that long."""
 _FIRST_PAUSE_S, _LAST_PAUSE_S = 0.001, 0.05
 _PID_BYTES = 12
 
@@ -27,7 +27,7 @@ _PID_BYTES = 12
 def locked(
     path: Path, patience_s: float = PATIENCE_S, *, below: Path | None = None
 ) -> Iterator[None]:
-    """Hold the lock in this file, created if missing; raises ``OSError`` if that fails.
+    """Hold the lock in this file, created if missing. Raises ``OSError`` if that fails.
 
     If another process holds the lock, errno is ``EAGAIN``, and `holder_of` returns its id.
     """

@@ -165,7 +165,7 @@ def quoted(value: str | Path) -> str:
 
 
 def ensure_folder(path: Path) -> None:
-    """Make this path a folder, deleting any link or file there; raises ``OSError``."""
+    """Make this path a folder, deleting any link or file there. Raises ``OSError``."""
     try:
         if stat.S_ISDIR(path.lstat().st_mode):
             return
@@ -176,14 +176,14 @@ def ensure_folder(path: Path) -> None:
 
 
 def ensure_file(path: Path, content: bytes) -> None:
-    """Make this path a regular file with this content, whatever was there; raises ``OSError``."""
+    """Make this path a regular file with this content, whatever was there. Raises ``OSError``."""
     if content_of(path) == content:
         return
     write_whole(path, content, durable=False)
 
 
 def ensure_link(path: Path, target: Path) -> None:
-    """Make this path a symbolic link to `target`; raises ``OSError``."""
+    """Make this path a symbolic link to `target`. Raises ``OSError``."""
     with suppress(OSError):
         if path.readlink() == target:
             return

@@ -59,7 +59,7 @@ def open_plain(
 
 @contextmanager
 def folder_of(path: Path, *, below: Path | None = None) -> Iterator[int]:
-    """Yield a descriptor of the folder that contains a file; raises ``OSError``."""
+    """Yield a descriptor of the folder that contains a file. Raises ``OSError``."""
     descriptor = _enter(path.parent, below)
     try:
         yield descriptor
@@ -68,29 +68,29 @@ def folder_of(path: Path, *, below: Path | None = None) -> Iterator[int]:
 
 
 def make_folder(folder: Path, *, below: Path | None = None) -> None:
-    """Create the folder and its missing parents, following no link; raises ``OSError``."""
+    """Create the folder and its missing parents, following no link. Raises ``OSError``."""
     os.close(_enter(folder, below, make=True))
 
 
 def reading(path: Path, *, below: Path | None = None, follow: bool = False) -> BinaryIO:
-    """Open a file for reading; raises ``OSError``."""
+    """Open a file for reading. Raises ``OSError``."""
     return os.fdopen(open_plain(path, below=below, follow=follow), "rb")
 
 
 def open_append(path: Path) -> BinaryIO:
-    """Open a file for unbuffered appending, creating it if missing; raises ``OSError``."""
+    """Open a file for unbuffered appending, creating it if missing. Raises ``OSError``."""
     descriptor = open_plain(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     return cast("BinaryIO", os.fdopen(descriptor, "ab", buffering=0))
 
 
 def open_emptied(path: Path) -> BinaryIO:
-    """Create or empty a file, and open it for writing without a buffer; raises ``OSError``."""
+    """Create or empty a file, and open it for writing without a buffer. Raises ``OSError``."""
     descriptor = open_plain(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     return cast("BinaryIO", os.fdopen(descriptor, "wb", buffering=0))
 
 
 def fresh(path: Path) -> BinaryIO:
-    """Create a file and open it for writing without a buffer; raises ``OSError`` if it exists."""
+    """Create a file and open it for writing without a buffer. Raises ``OSError`` if it exists."""
     descriptor = open_plain(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     return cast("BinaryIO", os.fdopen(descriptor, "wb", buffering=0))
 
@@ -105,7 +105,7 @@ def write_all(file: BinaryIO, data: bytes | bytearray) -> None:
 def read_bytes(
     path: Path, *, below: Path | None = None, most: int | None = LARGEST, follow: bool = False
 ) -> bytes:
-    """Return the whole content; raises ``OSError``, also if over `most` bytes (None: no limit)."""
+    """Return the whole content. Raises ``OSError``, also if over `most` bytes (None: no limit)."""
     with reading(path, below=below, follow=follow) as file:
         if most is not None and os.fstat(file.fileno()).st_size > most:
             raise OSError(errno.EOVERFLOW, f"it is larger than {most:,} bytes", str(path))
@@ -113,7 +113,7 @@ def read_bytes(
 
 
 def read_text(path: Path) -> str:
-    """Like `read_bytes`, decoded as UTF-8; raises ``UnicodeDecodeError`` if that fails."""
+    """Like `read_bytes`, decoded as UTF-8. Raises ``UnicodeDecodeError`` if that fails."""
     return read_bytes(path).decode("utf-8")
 
 
@@ -147,7 +147,7 @@ def write_whole(
 
 
 def put_new(path: Path, content: bytes, *, mode: int) -> None:
-    """Create a file; raises ``OSError``, and ``FileExistsError`` if the path exists."""
+    """Create a file. Raises ``OSError``, and ``FileExistsError`` if the path exists."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
     with folder_of(path) as folder, os.fdopen(_open(path, flags, mode, folder), "wb") as file:
         try:

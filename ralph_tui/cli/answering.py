@@ -35,7 +35,7 @@ class Answerable(Protocol):
         """The name to show to the user."""
 
     def request(self, name: str, **fields: object) -> int:
-        """Send a command; raises ``RalphError`` with the run's reason if the run refuses."""
+        """Send a command. Raises ``RalphError`` with the run's reason if the run refuses."""
 
 
 def add_answer_arguments(parser: argparse.ArgumentParser) -> None:
@@ -150,7 +150,7 @@ def _offer_as_guidance(live: Answerable, refusal: str, text: str, args: argparse
 
 
 def _command_fields(question: Question, args: argparse.Namespace) -> dict[str, object]:
-    """Return the command's fields; raises ``UsageError`` if they do not answer the question."""
+    """Return the command's fields. Raises ``UsageError`` if they do not answer the question."""
     if args.answer is None:
         raise UsageError(_explain_limits(question, args))
     word, offered = _answer_of(args), list(answer_words(question))

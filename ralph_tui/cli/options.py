@@ -60,7 +60,7 @@ class Once(argparse.Action):
         values: object,
         option_string: str | None = None,
     ) -> None:
-        """Store the value; raises ``UsageError`` if there already is one."""
+        """Store the value. Raises ``UsageError`` if there already is one."""
         if getattr(namespace, self.dest) is not None:
             joined = (
                 'join them, as in -c "A && B"' if self.dest == "command" else "combine them in one"

@@ -157,7 +157,7 @@ _INTERVENTIONS: dict[Intervened, str] = {
 
 
 def _knowledge_text(status: RunStatus) -> str:
-    """Count the matching learnings of earlier runs, and those of them in the prompt."""
+    """Count the matching learnings of earlier runs, and how many of them are in the prompt."""
     known = status["knowledge"] or []
     sent = sum(one["in_prompt"] for one in known)
     return (

@@ -207,7 +207,7 @@ class Paused(Event):
         return Row("owner", "PAUSE", "no agent is running")
 
     def row_asked_for(self) -> Row:
-        """Return its row below the request."""
+        """Return the row to show below the request to pause."""
         return Row("owner", "", f"paused: {self.row().text}")
 
     def line(self) -> str:
@@ -319,7 +319,7 @@ class RunFinished(Event):
         return Row(level, OUTCOMES[self.outcome].word.upper(), self.reason)
 
     def row_asked_for(self) -> Row:
-        """Return its row below the request."""
+        """Return the row to show below the request to stop."""
         where = f"{percent(self.completion)} after {count(self.iterations, 'iteration')}"
         return self.row()._replace(text=where, detail=self.reason)
 

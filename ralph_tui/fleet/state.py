@@ -254,7 +254,7 @@ def margin_s(lease_s: float) -> float:
 
 
 Lost = Literal["", "died", "unheard"]
-"""Why a fleet has no future: its process died without an end, or its record is unreadable.
+"""Why a fleet is lost: its process died without an end, or its record is unreadable.
 
 The values are keys of `ENDLESS` in the terms. Empty if the fleet runs or has ended.
 """

@@ -145,7 +145,7 @@ def _entry_text(entry: Json) -> str:
 
 
 def _set_times(iterations: Sequence[IterationContent], state: LoopState) -> None:
-    """Set iterations' times; none starts before the last has ended: durations are only claims."""
+    """Set iterations' times; none overlap, because recorded durations are not reliable."""
     begin = state.started or state.updated
     ends = _spread_times([one.ended for one in iterations], begin, state.updated)
     for one, end in zip(iterations, ends, strict=True):

@@ -24,7 +24,7 @@ from ralph_tui.importers.records import Json, RunFiles, as_ordinal, as_seconds, 
 from ralph_tui.text.json_fields import as_list, as_map, as_text
 
 WIDEST_GAP = 50
-"""Widest gap in the numbers that counts as crashed iterations which left no files."""
+"""Maximum gap in the numbers to fill with crashed iterations that left no files."""
 SHARED = "outputs/checkpoints"
 MAX_CHECKPOINTS = 2_000
 """Maximum number of checkpoints read from a folder: one per half hour for six weeks."""

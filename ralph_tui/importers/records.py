@@ -48,7 +48,7 @@ MAX_JSON = 128 << 20
 MAX_NAMES = 50_000
 """Maximum number of names read from a folder."""
 MAX_NOTES = 40
-"""Maximum number of files named in notes; further ones are counted."""
+"""Maximum number of files named in notes; the rest are counted."""
 _EARLIEST, _LATEST = 946_684_800.0, 4_102_444_800.0  # 2000 and 2100, epoch seconds
 MAX_ITERATIONS = 100_000
 """Maximum plausible number of an iteration."""

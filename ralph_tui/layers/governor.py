@@ -178,7 +178,7 @@ class Governor:
 
     @property
     def _current(self) -> History:
-        """The history including the latest measurement; raises ``LookupError`` if it is missing."""
+        """The history including the latest measurement. Raises ``LookupError`` if it is missing."""
         if self._pending:
             raise LookupError("the latest measurement could not be added")
         return self.history

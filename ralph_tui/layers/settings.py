@@ -34,7 +34,7 @@ class ControlSettings(BaseModel):
     noise_threshold: float = Field(default=0.05, ge=0, le=1)
     """A derivative smaller than this fraction counts as 0."""
     smoothing: float = Field(default=0.3, ge=0, le=1)
-    """Weight of the previous gains in the next ones."""
+    """Weight of the previous gains when new ones are computed."""
     integral_term: Literal["mean", "accumulated"] = "mean"
     """What ki multiplies: the weighted mean error, or the accumulated error."""
     patience: float = Field(default=1.0, gt=0, le=100)

@@ -95,7 +95,7 @@ class Session(Protocol):
         """Answer a request from the agent; False if that request is not open."""
 
     def stop(self, outcome: str = "stopped") -> None:
-        """Start ending the agent and its processes; returns at once. `outcome` is the reason."""
+        """Start ending the agent and its processes. Returns at once. `outcome` is the reason."""
 
 
 class Agent(Protocol):
@@ -106,7 +106,7 @@ class Agent(Protocol):
     """True if an ended session can be continued."""
 
     def start(self, turn: Turn, emit: Emit) -> Session:
-        """Start a session; raises ``AgentError`` if the program cannot be started."""
+        """Start a session. Raises ``AgentError`` if the program cannot be started."""
 
 
 @runtime_checkable

@@ -108,7 +108,7 @@ class Trial(Protocol):
         """Return the last printed line, sanitized, or an empty string; quick, from any thread."""
 
     def cancel(self) -> None:
-        """Cancel it, even before it has started; returns at once, from any thread."""
+        """Cancel it, even before it has started. Returns at once, from any thread."""
 
 
 class NewRuns(Protocol):

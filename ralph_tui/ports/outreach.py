@@ -6,7 +6,7 @@ from ralph_tui.events import EscalationRaised, RunStarted
 
 
 class Outreach(Protocol):
-    """Notifies users who are away; returns at once, and `EscalationDelivered` events follow."""
+    """Notifies users who are away. Returns at once, and `EscalationDelivered` events follow."""
 
     @property
     def enabled(self) -> bool:

@@ -37,7 +37,7 @@ class RunRow:
     cost_estimated: bool = False
     started: datetime | None = None
     updated: datetime | None = None
-    """When it ended; for a live run, its last event; for a lost run, its last sign of life."""
+    """When it ended; for a live run, its last event; for a lost run, its last activity."""
     seconds: float = 0.0
     """Duration without the time between an end and a resume."""
     live: bool = False

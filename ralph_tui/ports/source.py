@@ -21,7 +21,7 @@ class Files(Protocol):
     """A run's snapshots, each identified by its git tree."""
 
     def changes(self, since: str, until: str) -> tuple[FileChange, ...]:
-        """Return the files changed between two trees; raises ``RalphError`` if a tree is gone."""
+        """Return the files changed between two trees. Raises ``RalphError`` if a tree is gone."""
 
     def from_present(self, tree: str) -> tuple[FileChange, ...]:
         """Return what restoring the current files to a tree would change.
@@ -44,10 +44,10 @@ class OnDisk(Protocol):
         """The fleet's current information about the run; None if no fleet runs it."""
 
     def report(self) -> str:
-        """Return the report as Markdown; raises ``RalphError``."""
+        """Return the report as Markdown. Raises ``RalphError``."""
 
     def events(self) -> str:
-        """Return all events recorded so far, one JSON object per line; raises like `report`."""
+        """Return all events recorded so far, one JSON object per line. Raises like `report`."""
 
     def write(self, name: str, text: str) -> Path:
         """Write a file with this or a similar name, never overwriting another; return its path.

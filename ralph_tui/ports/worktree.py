@@ -106,4 +106,4 @@ class Watcher(Protocol):
         """Start counting changes relative to this tree."""
 
     def stop(self) -> None:
-        """Stop watching; returns once the thread has ended."""
+        """Stop watching. Returns once the thread has ended."""

@@ -22,7 +22,7 @@ class Inbox:
         self._reader = 0
 
     def put(self, item: object) -> None:
-        """Add a command or a job; returns at once."""
+        """Add a command or a job. Returns at once."""
         with self._changed:
             self._items.append(item)
             self._changed.notify_all()

@@ -26,7 +26,7 @@ class Lineup:
 
 
 def line_up(first: AgentDescription, context: AgentContext, settings: Settings) -> Lineup:
-    """Check all agents; raises ``UsageError`` if a name is wrong or none of them can work."""
+    """Check all agents. Raises ``UsageError`` if a name is wrong or none of them can work."""
     fallbacks = choose_fallbacks(settings.agent, context.environ)
     if not fallbacks:
         first.check(context)

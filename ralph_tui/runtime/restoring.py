@@ -102,7 +102,7 @@ def find_snapshot(state: RunState, word: str) -> SnapshotTaken:
 
 @contextmanager
 def locked(root: Path) -> Iterator[None]:
-    """Hold the worktree's lock during a restore; raises ``LockHeldError`` if a run works there."""
+    """Hold the worktree's lock during a restore. Raises ``LockHeldError`` if a run works there."""
     lock = acquire_worktree_lock(ralph_folder(root) / "lock", "restore")
     try:
         yield

@@ -65,7 +65,7 @@ def plan_resume(
     wanted: ResumeRequest,
     load_settings: Callable[[Mapping[str, object]], Settings],
 ) -> Resumption:
-    """Check that a recorded run can be resumed; raises ``UsageError`` or ``JournalError`` if not.
+    """Check that a recorded run can be resumed. Raises ``UsageError`` or ``JournalError`` if not.
 
     `load_settings` receives the recorded settings, by dotted name, as one layer of several.
     """
@@ -178,7 +178,7 @@ def _count_kept(run: RecordedRun, recording: Recording, from_seq: int | None) ->
 
 
 def _extension(state: RunState, wanted: ResumeRequest) -> Extend | None:
-    """Return what the wanted limits add to those of the run."""
+    """Return how much the requested limits add to those of the run."""
     run = state.run
     iterations, money, tokens = 0, 0.0, 0
     try:

@@ -13,7 +13,7 @@ E = TypeVar("E", bound=Event)
 T = TypeVar("T")
 
 Handler = Callable[[Any], bool | None]
-"""Handles an event of one type; returns False if nothing visible changed."""
+"""Handles an event of one type. Returns False if nothing visible changed."""
 Handlers = Iterable[tuple[type[Event], Handler]]
 
 

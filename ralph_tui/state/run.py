@@ -106,7 +106,7 @@ class RunFold(Elapsed, Goal, Spending, Fold):
         self.total: int | None = None
         """Number of tests or items expected; in older journals, those counted last."""
         self.best, self.best_iteration = 0.0, 0
-        # signs of life
+        # activity
         self.iteration_started_at: datetime | None = None
         self.session_began_at: datetime | None = None
         self.last_output_at: datetime | None = None
@@ -210,7 +210,7 @@ class RunFold(Elapsed, Goal, Spending, Fold):
         self.phase = "thinking" if self.iteration else "starting"
 
     def on_files_changed(self, event: ev.FilesChanged) -> bool:
-        """Ignore a report without new changes: it is not a sign of life."""
+        """Ignore a report without new changes: it does not count as activity."""
         known, self._files = self._files, event
         same = known is not None and known.iteration == event.iteration
         before = (known.totals, known.changes) if known and same else ([], [])

@@ -40,7 +40,7 @@ def parse_json_at(text: str, start: int) -> tuple[Any, int]:
 
 
 def bounded(value: Any) -> Any:
-    """Return the value unchanged; raises ``ValueError`` if it is nested too deeply."""
+    """Return the value unchanged. Raises ``ValueError`` if it is nested too deeply."""
     level = [value] if type(value) in _NESTING else []
     for _ in range(DEEPEST):
         level = [

@@ -129,7 +129,7 @@ _EXAMPLES = "must be a key such as p, P, f5, ctrl+g or space"
 
 
 def checked(action: str, text: str) -> str:
-    """Return the keys set for an action; raises ``ValueError`` if they are not allowed."""
+    """Return the keys set for an action. Raises ``ValueError`` if they are not allowed."""
     text = text.strip()
     allowed = _MOVE_KEYS if TABLE[action].moves else frozenset()
     for name in _names(text):
@@ -209,7 +209,7 @@ def _names(text: str) -> Iterator[str]:
 
 
 def _name(written: str) -> str:
-    """Return Textual's name for a key; raises ``ValueError`` if there is no such key."""
+    """Return Textual's name for a key. Raises ``ValueError`` if there is no such key."""
     if len(written) == 1:
         if not written.isprintable() or written.isspace():
             raise ValueError(_EXAMPLES)

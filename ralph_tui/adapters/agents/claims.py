@@ -1,4 +1,4 @@
-"""The agent's words as events, and the claims in them: report line and promise. Pure."""
+"""The agent's text as events, and the claims in it: report line and promise. Pure."""
 
 from collections import deque
 from collections.abc import Callable, Iterator

@@ -1,7 +1,7 @@
 """How sessions end, and what a failed call to a model's service means, for all agents. Pure.
 
-Fields decide: first the status, then the error class. Words decide only without such fields, and
-only in a text known to describe a failed call. A test that prints "connection refused" is not an
+Fields decide: first the status, then the error class. The message decides only without such fields,
+and only if it is known to describe a failed call. A test that prints "connection refused" is not an
 outage.
 """
 
@@ -258,7 +258,7 @@ def failed_call(error: str, status: object) -> FailedCall | None:
 
 
 def classify(error: str = "", status: object = None, text: str = "") -> FailedCall:
-    """Classify a call that is known to have failed, by its fields or else by its words."""
+    """Classify a call that is known to have failed, by its fields or, failing that, its message."""
     known = failed_call(error, status)
     if known is not None:
         return FailedCall(known.outcome, known.limit, text or known.said)
@@ -267,7 +267,7 @@ def classify(error: str = "", status: object = None, text: str = "") -> FailedCa
 
 
 def classify_words(text: str) -> tuple[SessionOutcome, Limit | None] | None:
-    """Classify the last words of an agent's program; return None if their meaning is unknown."""
+    """Classify the last output of an agent's program; return None if its meaning is unknown."""
     return _found(text, _WORDS)
 
 
@@ -284,7 +284,7 @@ def end_of_call(
 def sentence(
     outcome: SessionOutcome, details: str, remedies: Remedies, limit: Limit | None = None
 ) -> str:
-    """Return a sentence about how a session ended; `details` are foreign words about it."""
+    """Return a sentence about how a session ended; `details` is foreign text about it."""
     said = _SENTENCES.get(outcome, _SENTENCES["error"]) if limit is None else _LIMITED[limit]
     if outcome == "interrupted":
         return f"{said}."

@@ -1,4 +1,4 @@
-"""The common part of all agents' session readers: usage, receipts, notes, signs of life. Pure."""
+"""The common part of all agents' session readers: usage, receipts, notes, heartbeats. Pure."""
 
 from typing import Literal
 
@@ -9,7 +9,7 @@ from ralph_tui.adapters.agents.tools import SessionTools
 from ralph_tui.text.sanitize import shorten
 
 BEAT_S = 20.0
-"""Minimum seconds between signs of life that contain nothing new."""
+"""Minimum seconds between heartbeats, which contain nothing new."""
 MAX_REPORTS = 5
 """Maximum number of notes about unreadable lines and unknown kinds, per session."""
 

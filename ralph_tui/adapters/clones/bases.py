@@ -56,7 +56,7 @@ class Bases:
         """Number of connections to a fleet so far."""
 
     def origin_of(self, place: Place, waiting: Waiting) -> Origin:
-        """Return a repository on this machine that has the commit; raises ``RalphError``."""
+        """Return a repository on this machine that has the commit. Raises ``RalphError``."""
         source = place.source
         if not _ID.fullmatch(source.commit):
             raise WorkspaceError("the fleet gave no base commit")

@@ -179,7 +179,7 @@ def _too_old(repository: Repository) -> str:
 
 
 def _why(repository: Repository, result: GitResult) -> str:
-    """Return Git's error; raises ``NoRoomError`` if the disk is full."""
+    """Return Git's error. Raises ``NoRoomError`` if the disk is full."""
     error = repository.error_of(result, ("merge-tree",))
     if isinstance(error, NoRoomError):
         raise error

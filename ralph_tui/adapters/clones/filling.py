@@ -69,7 +69,7 @@ def _files(root: Path, name: str) -> Iterator[Path]:
 
 
 def put_copied(tree: Path, copied: Mapping[str, str]) -> None:
-    """Write the copied files into a new worktree; raises ``WorkspaceError``."""
+    """Write the copied files into a new worktree. Raises ``WorkspaceError``."""
     for name, content in copied.items():
         path = tree / name
         if leaves_folder(tree, name) or path.name in ("", ".git") or ".git" in path.parts:
@@ -101,7 +101,7 @@ class SetupError(WorkspaceError):
 
 
 def run_setup(gate: ShellGate, log: Path) -> None:
-    """Run the set-up command; raises ``SetupError`` with the end of its output if it fails."""
+    """Run the set-up command. Raises ``SetupError`` with the end of its output if it fails."""
     result = gate.run(log)
     if result.ok:
         return

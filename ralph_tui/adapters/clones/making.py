@@ -17,7 +17,7 @@ from ralph_tui.ports.clones import Source
 from ralph_tui.text.sanitize import one_line
 
 _TRIES = 100
-"""Maximum number of branch names to try if the wanted one is taken."""
+"""Maximum number of branch names to try if the requested one is taken."""
 _ORIGIN = "+refs/remotes/origin/*:refs/remotes/origin/*"
 
 

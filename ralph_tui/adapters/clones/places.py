@@ -71,7 +71,7 @@ class TreeFolder:
 
     @classmethod
     def of(cls, base: Path, fleet_id: str, loop: str, attempt: int) -> "TreeFolder":
-        """Return the folder; raises ``WorkspaceError`` for a name that cannot be part of a path."""
+        """Return the folder. Raises ``WorkspaceError`` for a name that cannot be part of a path."""
         return cls(fleet_folder(base, fleet_id) / f"{_checked(loop)}-{attempt}", loop, attempt)
 
     @property
@@ -126,7 +126,7 @@ class TreeFolder:
         return record
 
     def write(self, record: PlaceRecord) -> PlaceRecord:
-        """Write the record and return it; raises ``WorkspaceError``."""
+        """Write the record and return it. Raises ``WorkspaceError``."""
         shown = record.model_copy(update={"place": _without_secrets(record.place)})
         try:
             write_json(self.folder / PLACE_FILE, shown.model_dump(mode="json"))
@@ -135,12 +135,12 @@ class TreeFolder:
         return record
 
     def remove(self) -> None:
-        """Remove the folder; raises ``WorkspaceError`` if anything remains."""
+        """Remove the folder. Raises ``WorkspaceError`` if anything remains."""
         remove_folder(self.folder)
 
 
 def fleet_folder(base: Path, fleet_id: str) -> Path:
-    """Return this host's folder for a fleet; raises ``WorkspaceError`` for an invalid id."""
+    """Return this host's folder for a fleet. Raises ``WorkspaceError`` for an invalid id."""
     return base / _checked(fleet_id)
 
 
@@ -207,7 +207,7 @@ def fleets_in(base: Path) -> list[str]:
 
 
 def remove_folder(folder: Path) -> None:
-    """Remove a folder; raises ``WorkspaceError`` if anything remains.
+    """Remove a folder. Raises ``WorkspaceError`` if anything remains.
 
     A symbolic link itself is removed, because its target is not ours.
     """

@@ -49,7 +49,7 @@ class Probe:
     """Called with each command as it starts, so that it can be ended."""
 
     def has_sources(self) -> bool:
-        """True if there is anything to probe; raises ``WorkspaceError``."""
+        """True if there is anything to probe. Raises ``WorkspaceError``."""
         return bool(self.command.strip() and _sources(self.tree))
 
     def run(self) -> str:

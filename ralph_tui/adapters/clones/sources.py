@@ -17,7 +17,7 @@ _SCP_LIKE = re.compile(r"[\w.-]+@?[\w.-]*:(?!//)")
 
 
 def source_of(repository: Repository, base: str) -> Source:
-    """Resolve `base` (a branch, tag or commit) to its commit; raises ``UsageError``."""
+    """Resolve `base` (a branch, tag or commit) to its commit. Raises ``UsageError``."""
     found = repository.git(*_name_error(base), accept=None)
     if found.status:
         if base == "HEAD":

@@ -136,7 +136,7 @@ class KnowledgeFile:
             raise self._failure("mended", error) from error
 
     def write(self, entries: Sequence[Entry], at: datetime) -> None:
-        """Replace the list; raises ``KnowledgeError``.
+        """Replace the list. Raises ``KnowledgeError``.
 
         The caller must hold the lock, and the file must be sound.
         """

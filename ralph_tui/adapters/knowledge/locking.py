@@ -1,4 +1,4 @@
-"""The lock that allows one writer of the knowledge files at a time, and their folder."""
+"""The lock that limits the knowledge files to one writer at a time."""
 
 import errno
 import os

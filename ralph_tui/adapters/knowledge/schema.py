@@ -1,4 +1,4 @@
-"""The schema of a knowledge file: the types of its fields, and words for what is wrong.
+"""The schema of a knowledge file: the types of its fields, and messages about errors.
 
 Unknown fields and unknown types of learnings are accepted and stay as they are.
 """
@@ -10,7 +10,7 @@ from ralph_tui.adapters.knowledge.javascript import stringify
 from ralph_tui.text.sanitize import shorten
 
 Entry = dict[str, Any]
-"""A learning in the form in which the file has it."""
+"""A learning as stored in the file."""
 Check = tuple[Callable[[Any], bool], str]
 
 VERSION = "1.0.0"

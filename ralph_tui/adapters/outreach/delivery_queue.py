@@ -59,7 +59,7 @@ class DeliveryQueue:
             self._start()
 
     def add(self, message: Message) -> None:
-        """Save a message and deliver it; returns at once."""
+        """Save a message and deliver it. Returns at once."""
         self._entries.append(self._outbox.put(message))
         self._start()
 

@@ -175,7 +175,7 @@ class Tracker:
 
     @classmethod
     def from_settings(cls, context: ChannelContext) -> "Tracker | None":
-        """Return the tracker in the settings, if any; raises ``UsageError`` if incomplete."""
+        """Return the tracker in the settings, if any. Raises ``UsageError`` if incomplete."""
         settings = context.settings
         if settings.tracker is None:
             return None
@@ -201,7 +201,7 @@ class Tracker:
         return self._numbers.get(run_id)
 
     def deliver(self, message: Message, *, again: bool = False) -> str:
-        """Send a message and return where it can be read; raises ``UndeliveredError``.
+        """Send a message and return where it can be read. Raises ``UndeliveredError``.
 
         A comment for a run without an issue is dropped, and "" is returned. `again` means that an
         earlier attempt may have opened the issue without knowing it, so search for it.
@@ -238,7 +238,7 @@ class Tracker:
         return f"{_address(issue, number)} was created{note} and is {closed}"
 
     def open_issues(self, label: str) -> Iterator[Issue]:
-        """Yield open issues with a label, in the tracker's order; raises ``UndeliveredError``."""
+        """Yield open issues with a label, in the tracker's order. Raises ``UndeliveredError``."""
         self._check_token()
         for page in range(1, LISTED_PAGES + 1):
             params = {
@@ -259,7 +259,7 @@ class Tracker:
                     yield Issue(number, _text(issue, "title"), _text(issue, "body"))
 
     def issue(self, number: int) -> Issue:
-        """Return the issue with this number; raises ``UndeliveredError``."""
+        """Return the issue with this number. Raises ``UndeliveredError``."""
         self._check_token()
         response = self._service.call("GET", f"{self._repo}/issues/{number}")
         if response.status in (404, 410):

@@ -44,7 +44,7 @@ UNANSWERED = 5
 Questions count, not seconds: none is asked while the machine sleeps or ralph-tui is stopped.
 """
 MIN_SILENCE_S = ASK_S * UNANSWERED
-"""Minimum `silence_s`: a living process asks more often, however busy its machine is."""
+"""Minimum `silence_s`: a live process asks more often, however busy its machine is."""
 KILL_S = 5.0
 """Seconds within which a killed keeper is gone, unless it is stuck in the kernel."""
 
@@ -102,7 +102,7 @@ class Child:
         self._order(b"interrupt\n")
 
     def stop(self) -> None:
-        """Begin to stop the command and all it started, which takes up to 6 s; returns at once."""
+        """Begin to stop the command and all it started, which takes up to 6 s. Returns at once."""
         self._order(b"stop\n")
 
     def hurry(self) -> None:
@@ -190,7 +190,7 @@ def launch(
 
     `stdout` and `stderr` are ``PIPE``, ``NULL``, ``STDOUT`` or an open file. The keeper keeps
     `lock_fd` open until the last process has ended. The command gets the `inherited` descriptors,
-    with the same numbers. If this process shows no sign of life for `silence_s` seconds (at least
+    with the same numbers. If this process does not respond for `silence_s` seconds (at least
     `MIN_SILENCE_S`), the command is stopped, as if this process had ended. With None, it continues.
 
     Raises ``ProcessError`` if the command cannot be started. If the keeper is lost during the

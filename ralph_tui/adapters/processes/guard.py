@@ -18,7 +18,7 @@ class Guard:
     """A guard process; dismiss it when the last command has ended."""
 
     def __init__(self, guard_id: str) -> None:
-        """Start a guard for commands with this mark; raises ``OSError`` if that is not possible."""
+        """Start a guard for commands with this mark. Raises ``OSError`` if that is not possible."""
         with starting() as own:
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-S", str(PROGRAM), guard_id],
@@ -31,7 +31,7 @@ class Guard:
             own(self._process.pid)
 
     def dismiss(self) -> None:
-        """End the guard when no command is left; returns once it is gone."""
+        """End the guard when no command is left. Returns once it is gone."""
         # SIGKILL works even if an agent has stopped the guard.
         self._process.kill()
         self._process.communicate()

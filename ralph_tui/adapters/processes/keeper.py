@@ -136,7 +136,7 @@ def _table_of_ps() -> dict[int, Entry]:
 
 
 def descendants(roots: set[int], table: dict[int, Entry]) -> list[Entry]:
-    """Return every living descendant of `roots`, without the roots."""
+    """Return every live descendant of `roots`, without the roots."""
     children: dict[int, list[Entry]] = {}
     for entry in table.values():
         children.setdefault(entry.parent, []).append(entry)
@@ -181,7 +181,7 @@ class Keeper:
         self.pending = b""
 
     def keep(self) -> None:
-        """Wait for the command, obey orders, stop what is left; returns when nothing is left."""
+        """Wait for the command, carry out orders, and stop all remaining processes."""
         self._reap()
         while self.result is None and not self.stopped:
             self._wait(self._silence_left())
@@ -219,7 +219,7 @@ class Keeper:
         )
 
     def _silence_left(self) -> float | None:
-        """Return the seconds that the silence may still last; if none, stop the command."""
+        """Return how many more seconds of silence are allowed; if none, stop the command."""
         if self.silence is None:
             return None
         left = self.heard + self.silence - time.clock_gettime(CLOCK)
@@ -320,7 +320,7 @@ class Keeper:
             send(entry.pid, signal.SIGKILL)
 
     def _children(self) -> list[int]:
-        """Return direct children, even dead ones, so fast that a loop of forks cannot outrun it."""
+        """Return direct children, even dead ones, fast enough to keep up with a fork bomb."""
         try:
             with open(f"/proc/{os.getpid()}/task/{os.getpid()}/children", "rb") as listing:  # noqa: PTH123
                 return [int(pid) for pid in listing.read().split()]
@@ -366,7 +366,7 @@ def adopt_orphans(*, adopt: bool = True) -> None:
 
 
 def spawn(command: list[str], environment: dict[str, str]) -> int:
-    """Start the command in its own session and return its pid; raises ``OSError``."""
+    """Start the command in its own session and return its pid. Raises ``OSError``."""
     failure, writer = os.pipe()
     pid = os.fork()
     if pid == 0:

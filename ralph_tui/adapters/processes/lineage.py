@@ -94,7 +94,7 @@ def terminal_of(pid: int) -> Terminal | None:
 
 
 def name_of(pid: int) -> str:
-    """Return how a process signs: by its terminal, where its user is."""
+    """Return the name by which a process signs: its terminal, where its user is."""
     terminal = terminal_of(pid)
     return f"a script (process {pid})" if terminal is None else f"the terminal {terminal.name}"
 

@@ -31,7 +31,7 @@ MARKS = (RUN_MARK, FLEET_MARK, COMMAND_MARK, GUARD_MARK)
 """Only processes started by a run or a fleet have any of these."""
 
 LADDER = ((signal.SIGINT, 2.5), (signal.SIGTERM, 1.5), (signal.SIGKILL, 1.5))
-"""Each signal, and the seconds that it is given to work."""
+"""The signals in order, and the seconds to wait after each."""
 KILL_S = 1.0
 """Seconds for killed processes to end when there is no time for more."""
 POLL_S = 0.02
@@ -188,7 +188,7 @@ def kill(processes: list[Entry]) -> None:
 
 
 def _stop(is_target: IsTarget, seen: Iterable[Entry] = ()) -> tuple[int, ...]:
-    """Climb the ladder until no target is left, including `seen`; return the pids found."""
+    """Send the signals of `LADDER` until no target is left, `seen` included; return all pids."""
     known = {(entry.pid, entry.started): entry for entry in seen}
     left = _find_all(is_target, known)
     for number, seconds in LADDER:
@@ -208,7 +208,7 @@ def _stop(is_target: IsTarget, seen: Iterable[Entry] = ()) -> tuple[int, ...]:
 
 
 def _find_all(is_target: IsTarget, known: dict[tuple[int, str], Entry]) -> list[Entry]:
-    """Return living targets; look twice before returning none.
+    """Return live targets; look twice before returning none.
 
     A process shows no environment while it is executing another program. One that forks and ends
     while the table is being read may be missing from it, and so may its child.
@@ -217,7 +217,7 @@ def _find_all(is_target: IsTarget, known: dict[tuple[int, str], Entry]) -> list[
 
 
 def _targets(is_target: IsTarget, known: dict[tuple[int, str], Entry]) -> list[Entry]:
-    """Return living targets, and add them to `known`."""
+    """Return live targets, and add them to `known`."""
     table = process_table()
     spared = _ancestry(table)
     for entry in table.values():

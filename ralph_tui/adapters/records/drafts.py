@@ -26,7 +26,7 @@ def draft_file(root: Path) -> Path:
 
 
 def last_start_file(root: Path) -> Path:
-    """Return the path of the record of how a worktree's last run was started."""
+    """Return the path of the file that records how a worktree's last run was started."""
     return _file("last-starts", root)
 
 

@@ -53,7 +53,7 @@ def worktree_around(attempt: Path) -> Path | None:
 
 
 def keep_out(folder: Path) -> None:
-    """Create a folder with a ``.gitignore`` that hides it from Git; raises ``OSError``."""
+    """Create a folder with a ``.gitignore`` that hides it from Git. Raises ``OSError``."""
     ignore = folder / ".gitignore"
     make_folder(folder)
     if not is_plain(ignore):  # Git would block on a FIFO and would follow a link

@@ -73,7 +73,7 @@ def status_of(root: Path, attempt: "Attempt") -> str:
 
 
 def _is_open(status: str, *, ended: bool) -> bool:
-    """True without an end: the run is live or was killed, even if its files were mended since."""
+    """True if no end was recorded: the run is live or was killed, even if since repaired."""
     return status in UNFINISHED or (status == "failed" and not ended)
 
 

@@ -67,7 +67,7 @@ def newest_first(rows: Iterable[RunRow]) -> list[RunRow]:
 
 
 def list_rows(root: Path) -> list[RunRow]:
-    """Return our runs and the loops recorded by hooks, newest first; raises ``WorkspaceError``."""
+    """Return our runs and the loops recorded by hooks, newest first. Raises ``WorkspaceError``."""
     owner = active_owner(root)
     return newest_first(row_of(listed.run, owner) for listed in list_runs(root))
 
@@ -114,7 +114,7 @@ def row_of(run: RecordedRun, owner: Owner | None) -> RunRow:
     started, ended = known.moment("started"), known.moment("ended")
     updated = (ended if outcome else None) or known.moment("updated") or _written(run.journal)
     if known.text("phase") and not (outcome or live):
-        # A live run's status is written every second, so its time is the last sign of life.
+        # A live run's status is written every second, so its time is that of the last activity.
         updated = max(filter(None, (updated, _written(run.status))), default=None)
     lasted = (updated - started).total_seconds() if updated and started else 0.0
     return RunRow(

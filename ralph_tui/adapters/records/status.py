@@ -106,7 +106,7 @@ def _is_full(folder: Path) -> bool:
 
 
 def worked_s(status: RunStatus) -> float:
-    """Return the seconds that a run has worked until its end, its last sign of life, or now."""
+    """Return the seconds that a run has worked until its end, its last activity, or now."""
     until = status["ended"] or (None if status["alive"] else status["updated"])
     if status["started"] is None:
         return 0.0

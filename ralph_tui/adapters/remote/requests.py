@@ -69,7 +69,7 @@ def read_fields(line: bytes) -> dict[str, Any]:
 
 
 def command_of(fields: Mapping[str, Any], by: str) -> Command:
-    """Return the command in a request's fields, signed by `by`; raises as `read_request` does."""
+    """Return the command in a request's fields, signed by `by`. Raises as `read_request` does."""
     try:
         command = _COMMANDS.validate_python(fields.get("command"))
     except ValidationError as error:

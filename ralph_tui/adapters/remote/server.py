@@ -145,7 +145,7 @@ class SocketUser:
     """The receiver of a socket's commands, and the function that parses them."""
 
     read: Callable[[bytes, str], Request]
-    """Parses a line, given the sender's signature; raises ``ValueError`` with one sentence."""
+    """Parses a line, given the sender's signature. Raises ``ValueError`` with one sentence."""
     hand_over: Callable[[Request, Reply], None]
     """Like `CommandReceiver.request`."""
     warn: Callable[[str], None]
@@ -326,7 +326,7 @@ class CommandServer:
                 await writer.drain()
 
     async def _answer(self, line: bytes, peer: Peer) -> bytes:
-        """Answer one line; raises ``UnwelcomeError`` if the client may not command the run."""
+        """Answer one line. Raises ``UnwelcomeError`` if the client may not command the run."""
         speaker = peer.identify()
         try:
             request = self._hearing.read(line, speaker.name)

@@ -29,7 +29,7 @@ MAX_NAME = 200
 
 
 def starter_of(descriptor: int | None) -> socket.socket | None:
-    """Return the socket with this descriptor, no longer inheritable; raises ``UsageError``."""
+    """Return the socket with this descriptor, no longer inheritable. Raises ``UsageError``."""
     if descriptor is None:
         return None
     try:

@@ -20,7 +20,7 @@ KINDS: Final = ("objective", "reflection", "learning", "outcome", "handoff", "ac
 LONGEST: Final = 4000
 """Maximum length of a document, in characters."""
 REASONING: Final = 200
-"""Maximum length of the agent's last words before a tool call, in characters."""
+"""Maximum length of the agent's last message before a tool call, in characters."""
 LARGEST_HANDOFF: Final = 1 << 20
 
 _READ = (
@@ -67,7 +67,7 @@ class Documents:
         """`folder` is the attempt's folder; the others are the values at the saved position."""
         self.iteration = iteration
         self.last_words = last_words
-        """The agent's words since its last tool call, shortened."""
+        """The agent's text since its last tool call, shortened."""
         self._folder = folder
 
     def take(self, event: ev.Event) -> Iterator[Document]:

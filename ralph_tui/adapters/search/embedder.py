@@ -20,14 +20,14 @@ from ralph_tui.text.words import words_of
 
 
 class Vector(NamedTuple):
-    """A vector of length 1 by its places that are not zero; without places for an empty text."""
+    """A sparse vector of length 1: its non-zero positions and weights, none for an empty text."""
 
     places: "array[int]"
     weights: "array[float]"
 
     @classmethod
     def of(cls, places: Iterable[int], weights: Iterable[float]) -> "Vector":
-        """Return the vector of these places and weights, scaled to length 1."""
+        """Return the vector with these positions and weights, scaled to length 1."""
         values = array("f", weights)
         length = sqrt(sum(value * value for value in values)) or 1.0
         return cls(array("H", places), array("f", [value / length for value in values]))

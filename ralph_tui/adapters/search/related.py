@@ -129,7 +129,7 @@ MOST: Final = 5
 MAX_CHECKED: Final = 10_000
 """Maximum number of tasks to compare, newest first."""
 SAME_KIND: Final = 0.1
-"""What the same kind of task adds to the similarity, the best on the half used for tuning."""
+"""Added to the similarity of tasks of the same kind; the best value on the tuning half."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Terms by which texts are found: their words, in order, without endings.
+"""Search terms of a text: its words, in order, without their endings.
 
 Rule: texts and queries both go through `terms`. Terms therefore have only letters and digits, and
 users need not know the index's syntax.

@@ -237,7 +237,7 @@ def begin_git(
 ) -> Running:
     """Start ``git -C folder arguments``; with `waits`, `finish` sends its input.
 
-    `calls`, those of its repository, make sure that it ends.
+    `calls` belongs to its repository, and makes sure that the process ends.
     """
     calls = calls or GitCalls(folder)
     scrubbed = sorted(MISLEADING.intersection(os.environ))
@@ -278,7 +278,7 @@ def run_git(
     error_of: ErrorOf | None = None,
     calls: GitCalls | None = None,
 ) -> GitResult:
-    """Run ``git -C folder arguments``; raises ``WorkspaceError`` unless its status is in `accept`.
+    """Run ``git -C folder arguments``. Raises ``WorkspaceError`` unless its status is in `accept`.
 
     With `accept=None`, it accepts any status.
     """

@@ -56,7 +56,7 @@ class CachedStatus:
         self._tests: list[str] = []
 
     def status(self) -> GitStatus:
-        """Return the current status; raises ``WorkspaceError`` if Git fails."""
+        """Return the current status. Raises ``WorkspaceError`` if Git fails."""
         out = self._repository.git(*_STATUS).out
         self._read = sha256(out).digest()
         return _status_of(out)
@@ -69,7 +69,7 @@ class CachedStatus:
 
 
 def git_status(repository: Repository) -> GitStatus:
-    """Return the current status; raises ``WorkspaceError`` if Git fails."""
+    """Return the current status. Raises ``WorkspaceError`` if Git fails."""
     return _status_of(repository.git(*_STATUS).out)
 
 

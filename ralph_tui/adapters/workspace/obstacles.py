@@ -1,4 +1,4 @@
-"""Obstacles to writing a file, with a reason in words for each.
+"""Obstacles to writing a file, with the reason for each.
 
 Reads only. No symbolic link is followed.
 """
@@ -22,7 +22,7 @@ _KINDS = {
     stat.S_IFSOCK: "a socket",
 }
 HOLLOW = frozenset({"a named pipe", "a socket"})
-"""Kinds without content to lose, which give way to the file that was in their place."""
+"""Kinds without content to lose: a restore replaces them with the file that was there."""
 
 
 def kind_of(path: Path) -> str:

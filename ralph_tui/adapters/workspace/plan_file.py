@@ -12,7 +12,7 @@ LARGEST_PLAN = 1 << 20
 
 
 def find_plan(root: Path, name: str | None) -> Path | None:
-    """Return the plan file; raises ``UsageError`` if it is missing or outside the repository."""
+    """Return the plan file. Raises ``UsageError`` if it is missing or outside the repository."""
     if name is None:
         return None
     path = (root / name).resolve()

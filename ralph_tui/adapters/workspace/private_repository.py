@@ -131,7 +131,7 @@ class PrivateRepository:
             clear_way(self.index, below=self.repository.git_dir)  # Git would wait for a FIFO
 
     def write_note(self, name: str, content: bytes) -> Path:
-        """Write a file for Git to read; raises ``WorkspaceError`` if that fails."""
+        """Write a file for Git to read. Raises ``WorkspaceError`` if that fails."""
         path = self.folder / name
         with self.repository.writing():
             write_whole(path, content, below=self.repository.git_dir, durable=False)

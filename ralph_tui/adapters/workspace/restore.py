@@ -45,7 +45,7 @@ class Target:
 
 
 def restore(private: PrivateRepository, present: Staged, target: Target) -> dict[str, str]:
-    """Change the worktree to a tree; returns known reasons why paths were left alone."""
+    """Restore the worktree to a tree; return the known reasons why paths are unchanged."""
     differing = _differing(private, present.tree, target.tree)
     root = private.repository.root
     # A pipe in place of a saved file gets a reason of its own.

@@ -194,7 +194,7 @@ class GitWorkspace:
         return tuple(dict.fromkeys(spelled_name(path) for path in paths if path))
 
     def ignored(self, paths: list[str]) -> set[str]:
-        """Return the paths that Git ignores and no snapshot contains; raises ``WorkspaceError``."""
+        """Return the paths that Git ignores and no snapshot contains. Raises ``WorkspaceError``."""
         return ignored_paths(self._private, paths) if self._private.has_index else set()
 
     def _capture(self, meanwhile: Callable[[], object] | None = None) -> Staged:

@@ -15,7 +15,7 @@ _CREATE = "create it, or remove intelligence.prompt_template"
 
 
 def load_template(root: Path, name: str | None) -> PromptTemplate | None:
-    """Return the template that the setting names; raises ``UsageError`` if it is not usable.
+    """Return the template that the setting names. Raises ``UsageError`` if it is not usable.
 
     A relative path is inside the repository, where links are not followed.
     """
@@ -26,7 +26,7 @@ def load_template(root: Path, name: str | None) -> PromptTemplate | None:
 
 
 def parse_text(name: str, text: str) -> Template:
-    """Parse a template; raises ``UsageError`` with the line number of the error."""
+    """Parse a template. Raises ``UsageError`` with the line number of the error."""
     try:
         return parse_template(text)
     except TemplateError as error:
@@ -34,7 +34,7 @@ def parse_text(name: str, text: str) -> Template:
 
 
 def read_template(root: Path, name: str) -> str:
-    """Read the template's text; raises ``UsageError`` if it is missing, unreadable or not text."""
+    """Read the template's text. Raises ``UsageError`` if it is missing, unreadable or not text."""
     inside = not leaves_folder(root, name)
     path = root / name if inside else root / Path(name).expanduser()
     what = f"the prompt template {_shown(name)}"

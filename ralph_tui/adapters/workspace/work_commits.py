@@ -74,7 +74,7 @@ class WorkCommits:
                 self._child.stop()
 
     def _check(self) -> str:
-        """Return HEAD's commit; raises if a new commit would interfere with the user's work."""
+        """Return HEAD's commit. Raises if a new commit would interfere with the user's work."""
         for name, what in IN_PROGRESS.items():
             if os.path.lexists(self._git_dir / name):
                 raise WorkspaceError(f"{what} is in progress in {self._place}; finish or abort it")

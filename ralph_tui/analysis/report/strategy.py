@@ -25,7 +25,7 @@ def strategies(material: Material) -> str:
 
 
 def issues(material: Material) -> str:
-    """Return each kind of issue in its latest words, with its iterations."""
+    """Return each kind of issue with its latest wording and its iterations."""
     found: defaultdict[str, list[int]] = defaultdict(list)
     latest: dict[str, str] = {}
     for (k, _), done in sorted(material.state.intelligence.validations.items()):

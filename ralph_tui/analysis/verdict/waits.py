@@ -177,6 +177,6 @@ def quiet(state: RunState, now: datetime) -> Verdict | None:
 
 
 def with_fallback(found: Verdict, state: RunState, now: datetime) -> Verdict:
-    """Add to a verdict why an agent other than the first is at work."""
+    """Add to a verdict why an agent other than the first is working."""
     words = state.roster.explain_fallback(now)
     return replace(found, text=f"{found.text}; {row(words)}") if words else found

@@ -30,7 +30,7 @@ def run_checks(checks: Mapping[str, Check], env: Environment) -> Iterator[Findin
 def run_parallel(what: str, checks: Mapping[str, Check], env: Environment) -> Iterator[Finding]:
     """Run optional checks in parallel; one that times out does not affect the others.
 
-    `checks` is by the name of the thing checked; `what` is the subject of all findings.
+    `checks` maps the name of what is checked to its check; `what` is the subject of all findings.
     """
     within = env.seconds * PARALLEL_SHARE
     until = time.monotonic() + within

@@ -170,7 +170,7 @@ def _filtered(rows: dict[str, TaskRow], root: Path, args: argparse.Namespace) ->
 
 
 def _since(words: str) -> datetime:
-    """Parse an age or a date; raises ``UsageError``."""
+    """Parse an age or a date. Raises ``UsageError``."""
     from ralph_tui.text.durations import seconds  # noqa: PLC0415 - keeps a plain list quick
 
     try:

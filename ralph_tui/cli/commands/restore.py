@@ -225,7 +225,7 @@ def _restore_live(live: LiveRun, args: argparse.Namespace) -> int:
 
 
 def _wait_for_result(live: LiveRun, since: int) -> WorktreeRestored:
-    """Wait for the result after event `since`; raises ``RalphError`` if the restore failed."""
+    """Wait for the result after event `since`. Raises ``RalphError`` if the restore failed."""
     found: WorktreeRestored | None = None
 
     def on_event(event: Event) -> None:

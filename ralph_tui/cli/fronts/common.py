@@ -99,7 +99,7 @@ class Printer:
 
 
 def exit_code(run: "AssembledRun") -> int:
-    """Return the exit code for a run's outcome; raises the error if it could not be recorded."""
+    """Return the exit code for a run's outcome. Raises the error if it could not be recorded."""
     if run.engine.error is not None:
         raise run.engine.error
     state, needs = run.engine.state.run, run.engine.state.needs

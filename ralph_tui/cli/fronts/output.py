@@ -24,7 +24,7 @@ _blocked: set[int] = set()
 
 
 def print_line(text: str, stream: TextIO | None = None) -> None:
-    """Print `text` at once, on stdout by default; raises ``OSError`` if its reader is gone."""
+    """Print `text` at once, on stdout by default. Raises ``OSError`` if its reader is gone."""
     stream = stream or sys.stdout
     if stream is None:
         return

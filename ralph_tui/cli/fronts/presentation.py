@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from ralph_tui.runtime.assembly import AssembledRun
 
 END_SECONDS = 8.0
-"""Time limit for the end of a run after a stop: the stop ladder, a snapshot, the record."""
+"""Time limit for the end of a run after a stop: ending processes, a snapshot, the record."""
 SCREEN_SECONDS = 3.0
 """Time limit for a screen to end behind a closed terminal."""
 
@@ -58,4 +58,4 @@ def wants_screen(*, headless: bool, as_json: bool) -> bool:
 
 
 Prepare = Callable[[Warn], tuple[RunFactory, Presentation]]
-"""Checks a request; raises ``RalphError`` if it cannot be carried out."""
+"""Checks a request. Raises ``RalphError`` if it cannot be carried out."""

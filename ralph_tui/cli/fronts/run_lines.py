@@ -61,7 +61,7 @@ class PlainLines:
         self._failures = Counter[tuple[str, str]]()
         """Failures of layers so far; a repeated failure gets a line at 10, 20, 100 times etc."""
         self._said = ""
-        """The agent's last words; a report that repeats them gets no line."""
+        """The agent's last message; a report that repeats it gets no line."""
         self._asked: dict[str, ev.QuestionAsked] = {}
         self._decided = False
         """True if the decision about the latest REDIRECT already has a line."""

@@ -162,7 +162,7 @@ class ViewerFront:
         self._stage.leave(number, code)
 
     def end(self) -> int:
-        """Return the exit code; raises ``KeyboardInterrupt`` if ctrl+c arrived as a signal."""
+        """Return the exit code. Raises ``KeyboardInterrupt`` if ctrl+c arrived as a signal."""
         if self._interrupted:
             raise KeyboardInterrupt
         return ExitCode.COMPLETED if self._stage.app.broken is None else ExitCode.FAILED

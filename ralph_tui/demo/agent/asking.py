@@ -68,7 +68,7 @@ class AskingWorker(Worker):
     def _ask_permission(
         self, tool: str, arguments: Mapping[str, object], tool_id: str, **more: object
     ) -> Mapping[str, object]:
-        """Return the permitted input; raises ``ToolError`` with the refusal's message."""
+        """Return the permitted input. Raises ``ToolError`` with the refusal's message."""
         answer = self.session.wire.ask(
             {
                 "subtype": "can_use_tool",

@@ -66,7 +66,7 @@ def grep(pattern: str, folder: str) -> Answer:
 
 
 def bash(wire: Wire, command: str) -> Answer:
-    """Run a shell command in its own session; raises ToolError if it fails."""
+    """Run a shell command in its own session. Raises ToolError if it fails."""
     folder = str(Path(sys.executable).parent)
     path = os.pathsep.join([folder, os.environ.get("PATH", os.defpath)])
     wire.running = subprocess.Popen(

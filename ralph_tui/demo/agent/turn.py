@@ -62,7 +62,7 @@ class Session:
         words: str = "",
         parent: str | None = None,
     ) -> tuple[bool, str]:
-        """Use a tool, after some words; return whether it succeeded, and its answer.
+        """Use a tool, after a short message; return whether it succeeded, and its answer.
 
         `work` receives the id of the tool call.
         """

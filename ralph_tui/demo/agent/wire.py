@@ -89,7 +89,7 @@ class Wire:
         return {}
 
     def pause(self, seconds: float) -> None:
-        """Think for a while; raises Interrupted."""
+        """Think for a while. Raises Interrupted."""
         if self.interrupted.wait(seconds):
             raise Interrupted
 

@@ -37,7 +37,7 @@ class Worker:
         self._tests = (0, 0)
 
     def turn(self) -> str:
-        """Work through one turn and return its last words. Raises `Limited`."""
+        """Work through one turn and return its final message. Raises `Limited`."""
         self._run_tests("I start by looking at what fails.")
         if self.scenario == "limit" and self.iteration == LIMITED_ITERATION:
             self._hit_limit()

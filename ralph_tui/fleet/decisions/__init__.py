@@ -3,7 +3,7 @@
 Each decision is an event of the fleet. Record the events that ``decide(state, now)`` returns, one
 after the other, and carry out each (`runtime.executor`). Call it again until it returns none.
 After that, call it whenever an event has been folded, and at least once a second. Once an event has
-been folded, the same decision is not made again: the event is the memory.
+been folded, the state contains it, so the same decision is not made again.
 """
 
 from collections.abc import Callable, Iterator

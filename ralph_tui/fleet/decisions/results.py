@@ -51,7 +51,7 @@ def choose_winners(state: FleetState) -> Iterator[FleetEvent]:
 
 
 def is_being_decided(state: FleetState, common: str) -> bool:
-    """True if an attempt may already have won, so no further one begins."""
+    """True if an attempt may already have won, so no other attempt should start."""
     attempts = state.attempts(common)
     return _choice(attempts) == "first" and any(_may_win(loop) for loop in attempts)
 

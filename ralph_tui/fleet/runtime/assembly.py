@@ -119,7 +119,7 @@ def new_fleet(folder: Path, plan: Plan, connection: Connection) -> Iterator[Asse
 
 @contextmanager
 def resume_fleet(records: FleetFolder, connection: Connection, by: str) -> Iterator[AssembledFleet]:
-    """Assemble a fleet that was stopped or whose process is gone; raises like `new_fleet`."""
+    """Assemble a fleet that was stopped or whose process is gone. Raises like `new_fleet`."""
     with ExitStack() as held:
         recording = read_fleet(records.journal)
         start = recording.events[0]

@@ -70,7 +70,7 @@ class Evidence(NamedTuple):
 
 
 def gather(root: Path, limit_s: float = LIMIT_S) -> Evidence:
-    """Collect the evidence that git provides within this time."""
+    """Collect git's evidence in at most `limit_s` seconds."""
     try:
         with opened(root, limit_s) as git:
             return _gather(git)

@@ -34,7 +34,7 @@ MAX_PARTS = 50
 """Maximum number of the open item's sub-items that are read."""
 ACTIONS = 8
 SUMMARY = 400
-"""Maximum number of characters quoted from the session's last words."""
+"""Maximum number of characters quoted from the session's last message."""
 _WRITES = ("Edit", "Write", "MultiEdit", "NotebookEdit")
 
 

@@ -119,7 +119,7 @@ def stop(call: Call) -> None:
 
 
 def _words(call: Call, activity: Activity) -> str:
-    """Return the session's last words; none if an outer loop has already asked about it."""
+    """Return the session's last message; empty if an outer loop has already asked about it."""
     new = call.hook_input.is_session or (call.session is not None and not call.session.over)
     return call.hook_input.last_words or (activity.words if new else "")
 

@@ -17,7 +17,7 @@ from ralph_tui.text.format import count
 UNKNOWN_TESTS = 100
 """Number of tests to assume if it is unknown or 0."""
 KNOWN_RISES = 5
-"""Rises after which the run's own history shows how long a rise takes."""
+"""Number of rises after which the run's own history determines how long a rise takes."""
 LONGEST_STRIDE = 10
 LAST_FROM = 80.0
 """Points: from here on, the few remaining tests or items may be the slow ones."""
@@ -81,7 +81,7 @@ class Patience:
     short: int
     """n: iterations without a rise of the best and without anything new."""
     long: int
-    """N: hardly any rise within twice this many iterations, whatever the steps were."""
+    """N: stuck after twice this many iterations with hardly any rise, whatever the steps."""
 
     @classmethod
     def of(cls, history: History, budget: Budget, settings: ControlSettings) -> "Patience":

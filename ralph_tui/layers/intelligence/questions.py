@@ -104,7 +104,7 @@ def assessment_question(
 
 
 def transcript_end(rows: Sequence[AgentRow]) -> str:
-    """Return the last words and tool calls, a line each, as far as they fit."""
+    """Return the last messages and tool calls, a line each, as far as they fit."""
     kept: list[str] = []
     room = LONGEST_TRANSCRIPT
     for row in reversed(rows):

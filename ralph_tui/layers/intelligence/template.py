@@ -57,7 +57,7 @@ class Template:
         return frozenset(name for _, name in self.pieces if name)
 
     def before(self, name: str, section: str) -> "Template":
-        """Return the template with a section before that variable, or else at the end."""
+        """Return the template with a section before that variable, or at the end without it."""
         at = next((i for i, piece in enumerate(self.pieces) if piece[1] == name), -1)
         words, after = self.pieces[at]
         words = f"{words.rstrip()}\n\n{section}\n\n"

@@ -77,7 +77,7 @@ def strategy(
 def antipattern(
     pattern: str, consequence: str, alternative: str = "", iterations: Sequence[int] = ()
 ) -> Content:
-    """Return the content of an antipattern: the mistake, its consequence, and what went better.
+    """Return the content of an antipattern: the mistake, its consequence and an alternative.
     `iterations`: where it was seen.
     """
     fields = {

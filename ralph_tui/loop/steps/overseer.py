@@ -292,7 +292,7 @@ class Overseer(Step):
             raise Ended("aborted", self._abort)
 
     def record_abort(self, reason: str) -> None:
-        """Record an abort decided by the user, or by silence, and notify the others."""
+        """Record an abort by the user, or because no one answered, and notify people."""
         made = self._state.oversight.interventions
         if made and made[-1].level == "ABORT":
             return

@@ -66,7 +66,7 @@ class PromptWriter(Step):
         """This iteration's prompt as you edited it, and the standing instruction it contains."""
 
     def write(self, k: int, control: Evaluation | None) -> PromptText:
-        """Write the prompt; `control`: None if that layer is off, and before a measurement."""
+        """Write the prompt. `control`: None if that layer is off, and before a measurement."""
         self._answer = self._user_edit = None
         words = self._compose(k, control)
         words = self._reword(k, control, words)

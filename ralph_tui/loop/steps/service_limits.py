@@ -1,5 +1,6 @@
-"""Limits and outages of the agent's service: how long the run waits before it tries again. The run
-waits out an outage of any length, which therefore costs neither a night nor an iteration.
+"""Limits and outages of the agent's service: how long the run waits before it tries again.
+
+The run waits as long as an outage lasts, without using up an iteration.
 """
 
 from collections.abc import Sequence

@@ -48,12 +48,12 @@ class Watchdog:
         """True while the watchdog's question is open."""
         self._signs: tuple[object, ...] = ()
         self._quiet_since = 0.0
-        """Monotonic time of the last sign of life, or of the last answer about the silence."""
+        """Monotonic time of the last activity, or of the last answer about the silence."""
         self._last_output_at = 0.0
-        """Monotonic time of the last sign of life."""
+        """Monotonic time of the last activity."""
 
     def begin(self) -> None:
-        """Start watching a session, which counts as a sign of life; a new agent gets one retry."""
+        """Start watching a session, which counts as activity; a new agent gets one retry."""
         if self.switches_agent:
             self.switches_agent = self._retried = False
         self._quiet_since = self._last_output_at = self._now()

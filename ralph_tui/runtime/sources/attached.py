@@ -102,7 +102,7 @@ class Attached:
         )
 
     def _owner(self) -> Owner:
-        """Return the lock owner that accepts commands; raises ``RalphError`` without one."""
+        """Return the lock owner that accepts commands. Raises ``RalphError`` without one."""
         owner = holder(self._run.lock)
         if owner is None:
             raise RalphError(GONE)

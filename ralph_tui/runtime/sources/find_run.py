@@ -91,7 +91,7 @@ def to_replay(run: AnyRun) -> "Path | Recording":
 
 
 def read_run(run: AnyRun) -> "Recording":
-    """Read all events of a run; raises ``JournalError`` if our journal is not valid."""
+    """Read all events of a run. Raises ``JournalError`` if our journal is not valid."""
     if not isinstance(run, RecordedRun):
         return replace(foreign_runs().read(run), records_root=run.folder)
     from ralph_tui.adapters.records.journal import read_journal  # noqa: PLC0415

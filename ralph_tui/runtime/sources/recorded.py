@@ -82,7 +82,7 @@ def _imported(recording: Recording) -> bool:
 
 
 def check_position(name: str, length: int, at: int) -> int:
-    """Return `at` if the named record has such an event; raises ``UsageError`` if not."""
+    """Return `at` if the named record has such an event. Raises ``UsageError`` if not."""
     if 1 <= at <= length:
         return at
     raise UsageError(

@@ -78,7 +78,7 @@ def question_rows(listing: Listing) -> list[Line]:
 
 
 def lost_rows(sentences: Sequence[str], width: int) -> list[Line]:
-    """Return the first place whose runs cannot be listed, and the number of further ones."""
+    """Return the first place whose runs cannot be listed, and the number of others."""
     more = f" (and {count(len(sentences) - 1, 'more place')})" if len(sentences) > 1 else ""
     return message_rows(f"{sentences[0]}{more}", width) if sentences else []
 

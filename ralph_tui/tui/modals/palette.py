@@ -52,7 +52,7 @@ class Listed(ScrollText):
 
 
 class Palette(Modal[Callable[[], None] | None]):
-    """Lists the commands with their keys; returns the one to run."""
+    """Lists the commands with their keys. Returns the one to run."""
 
     AUTO_FOCUS = "Input"
     COMMON_KEYS = ()

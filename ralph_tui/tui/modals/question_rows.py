@@ -237,7 +237,7 @@ def silence(
 ) -> Line:
     """Return what happens without an answer, and when; `held` if the user stopped the countdown.
 
-    `sure` is the answer that is waiting for confirmation; silence does not confirm it.
+    `sure` is the answer that is waiting for confirmation; a timeout does not confirm it.
     """
     left = countdown(asked.deadline, now)
     if not left or asked.deadline is None:

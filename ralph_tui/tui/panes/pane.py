@@ -1,4 +1,4 @@
-"""Shared behaviour of panes: frame, title, scrolling, and no needless redraws.
+"""Shared behaviour of panes: frame, title, scrolling, and no unnecessary redraws.
 
 Rule: `sync` is the only entry point. A pane draws only from the state and knows no other pane: a
 click on a tab presses that pane's digit.

@@ -98,7 +98,7 @@ class Refusals:
         return self._repeats >= MAX_REPEATS
 
     def add(self, what: str, words: str, acts: int) -> None:
-        """Add a refusal and its words for the model; `acts` counts the agent's actions so far."""
+        """Add a refusal and its explanation for the model; `acts` counts the agent's actions."""
         self._pending.append(_Refusal(what, words))
         self._acts = acts
 

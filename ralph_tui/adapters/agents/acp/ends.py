@@ -55,7 +55,7 @@ _STOPS: Mapping[str, SessionEnd] = {
 
 def of_result(result: Json, reader: UpdateReader, quirks: Quirks, now: datetime) -> SessionEnd:
     """Return how a turn ended, given the answer to its prompt."""
-    # The last words of a turn may be those of a service that refused a call.
+    # The final message of a turn may come from a service that refused a call.
     refused = bool(reader.failing) or "error" in _inner(reader.last_text)
     if reader.failed or (quirks.text_may_be_error and refused):
         return _end(_failed_words(reader), quirks, now)

@@ -35,7 +35,7 @@ class Quirks:
     usage: Usage = "turn"
     """The span of the usage in an answer: the whole turn, or only its last call."""
     text_may_be_error: bool = False
-    """True if a failed turn ends like any other, with the service's refusal as its last words."""
+    """True if a failed turn ends like any other, with the service's refusal as its text."""
     resumes: bool = True
     """False if it cannot resume sessions even though it reports that it can."""
     noise: tuple[str, ...] = ()

@@ -43,7 +43,7 @@ _ROOT = (
 
 
 class ClaudeAgent(StreamAgent):
-    """Claude Code; raises ``UsageError`` if it is missing or too old."""
+    """Claude Code. Raises ``UsageError`` if it is missing or too old."""
 
     resumes = True
     small_model = CLAUDE.small_model

@@ -1,4 +1,4 @@
-"""Signs of life other than work: retries, limits, hooks, background tasks. Pure."""
+"""Activity other than work: retries, limits, hooks, background tasks. Pure."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""One-shot questions: the prompt goes to stdin, and a JSON object comes from the output.
+"""One-shot questions: the prompt goes to stdin, and stdout returns a JSON object.
 
 ``--output-format json`` wraps the answer in a result, or in a list of all events of the session.
 The answer may wrap its JSON in a code fence or in prose.

@@ -18,7 +18,7 @@ from ralph_tui.text.sanitize import shorten
 Json = Mapping[str, object]
 
 MAX_OPEN = 20
-"""Maximum number of open requests per session; further ones are refused."""
+"""Maximum number of open requests per session; any more are refused."""
 NO_APPROVER = "No one can approve it now. Continue without it."
 WITHDRAWN = "the agent withdrew it"
 NO_PLANS = ("EnterPlanMode", "ExitPlanMode")
@@ -83,7 +83,7 @@ def request_event(iteration: int, request_id: str, request: Json) -> AgentAsked:
 
 
 def describe_effect(tool: str, arguments: Json) -> str:
-    """Return a command or URL, an edit's file and diff, or else the whole input."""
+    """Return a command or URL, an edit's file and diff, or otherwise the whole input."""
     if tool in _WHOLE and (whole := as_text(arguments.get(_WHOLE[tool]))):
         return whole
     path = next((text for name in _PATHS if (text := as_text(arguments.get(name)))), "")

@@ -41,7 +41,7 @@ STREAMING = (
 
 
 def user_message(text: str, message_id: str | None = None) -> bytes:
-    """Return an input line with words for the agent; with an id, the agent sends receipts."""
+    """Return an input line with text for the agent; with an id, the agent sends receipts."""
     message: dict[str, object] = {
         "type": "user",
         "message": {"role": "user", "content": text},

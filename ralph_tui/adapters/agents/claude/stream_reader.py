@@ -27,7 +27,7 @@ _BEATS = frozenset(
     {"stream_event", "tool_progress", "system/thinking_tokens", "system/task_progress",
      "system/hook_started", "system/hook_progress", "system/status"}
 )  # fmt: skip
-"""Signs of life without news: a tool or the model is working."""
+"""Heartbeats: they only show that a tool or the model is working."""
 _SILENT = frozenset(
     {"keep_alive", "system/background_tasks_changed", "system/session_state_changed",
      "system/files_persisted", "system/post_turn_summary", "prompt_suggestion", "tool_use_summary"}

@@ -275,7 +275,7 @@ class CodexSession(AgentSession):
 
 
 class CodexAgent:
-    """Codex CLI; raises ``UsageError`` if it is missing or too old."""
+    """Codex CLI. Raises ``UsageError`` if it is missing or too old."""
 
     name = CODEX.name
     resumes = True

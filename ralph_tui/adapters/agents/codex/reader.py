@@ -80,7 +80,7 @@ IGNORED = (
     "item/agentMessage/delta", "item/reasoning/textDelta", "item/plan/delta", "turn/diff/updated",
     "thread/status/changed", "app/list/updated", "skills/changed", "remoteControl/status/changed",
 )  # fmt: skip
-"""Notifications to turn off, because they bring no news or arrive again in one piece."""
+"""Notifications to turn off, because they contain nothing new or arrive again as a whole."""
 _BEATS = frozenset(
     {"item/commandExecution/outputDelta", "item/reasoning/summaryTextDelta",
      "item/agentMessage/delta", "item/reasoning/summaryPartAdded", "item/reasoning/textDelta",
@@ -88,7 +88,7 @@ _BEATS = frozenset(
      "item/plan/delta", "item/fileChange/patchUpdated", "item/fileChange/outputDelta",
      "turn/plan/updated", "turn/diff/updated", "hook/started", "hook/completed"}
 )  # fmt: skip
-"""Signs of life without news: a tool or the model is working."""
+"""Heartbeats: they only show that a tool or the model is working."""
 _FAMILIES = (
     "thread/", "turn/", "item/", "account/", "app/", "skills/", "mcpServer/", "remoteControl/",
     "fs/", "model/", "project/", "hook/", "process/", "command/", "externalAgentConfig/",

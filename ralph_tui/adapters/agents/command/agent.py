@@ -134,7 +134,7 @@ class Batch:
             self._tail.append(shown[: 2 * SPOKEN])
 
     def events(self, iteration: int) -> list[Event]:
-        """Return what was printed as words of the agent, then the claims."""
+        """Return the output as text from the agent, then the claims."""
         left_out = self._count - len(self._head) - len(self._tail)
         middle = [f"… {left_out} more lines …"] if left_out else []
         lines = [shorten(line, SPOKEN // 2) for line in (*self._head, *middle, *self._tail)]

@@ -30,7 +30,7 @@ NO_ANSWER = "No answer from the agent's service yet; still waiting"
 
 
 class Silence:
-    """How long a service has been silent, in stages; any sign of life restarts the first stage."""
+    """How long a service has been silent, in stages; any activity restarts the first stage."""
 
     def __init__(self, end_s: float | None = None) -> None:
         """After `end_s` seconds the silence is too long; None if only a first answer matters."""

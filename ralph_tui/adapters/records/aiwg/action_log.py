@@ -51,7 +51,7 @@ _SUBJECTS: dict[ActionKind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class _AgentWords:
-    """Words from the agent, left unprocessed until needed, because few of them are."""
+    """Text from the agent, left unprocessed until needed, because little of it is."""
 
     text: str
     parent: str | None
@@ -63,7 +63,7 @@ class _OpenCall:
 
     event: ev.ToolStarted
     reasoning: str
-    """The agent's last words before the call."""
+    """The agent's last message before the call."""
 
 
 class Actions:
@@ -73,7 +73,7 @@ class Actions:
         self._open: dict[str, _OpenCall] = {}
         self._denied: dict[str, str] = {}
         self._words: dict[str | None, _AgentWords] = {}
-        """Last words by speaker: None for the agent, or the tool call that started a subagent."""
+        """Latest text by speaker: None for the agent, or the tool call that started a subagent."""
         self._derivation = Derivation()
 
     def take(self, event: ev.Event | _AgentWords) -> Iterator[dict[str, Any]]:
@@ -167,7 +167,7 @@ class ActionLog:
 
 
 def _parse_words(line: bytes) -> _AgentWords:
-    """Parse the agent's words; raise ``ValueError`` for any other line."""
+    """Parse a line with text from the agent; raise ``ValueError`` for any other line."""
     fields = parse_json(line)
     known = fields if isinstance(fields, dict) else {}
     text, parent = known.get("text"), known.get("parent")

@@ -195,14 +195,14 @@ def diff(
 
 
 def write_inventory(folder: Path, when: Literal["pre", "post"], inventory: Inventory) -> Path:
-    """Write ``pre-snapshot.json`` or ``post-snapshot.json``; raises ``OSError``."""
+    """Write ``pre-snapshot.json`` or ``post-snapshot.json``. Raises ``OSError``."""
     path = folder / f"{when}-snapshot.json"
     write_record(path, inventory.as_json())
     return path
 
 
 def write_diff(folder: Path, difference: InventoryDiff) -> Path:
-    """Write ``snapshot-diff.json``; raises ``OSError``."""
+    """Write ``snapshot-diff.json``. Raises ``OSError``."""
     path = folder / "snapshot-diff.json"
     write_record(path, difference.as_json())
     return path
