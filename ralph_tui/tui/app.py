@@ -1,4 +1,4 @@
-"""The Textual app: themes, calls to the user, and keys that work everywhere.
+"""The Textual app: themes, alerts, and keys that work everywhere.
 
 Rule: it knows no concrete screen, run or exit code. Each mode has a stack of screens: the bottom
 screen handles the keys that work everywhere, and the others are dialogs.
@@ -64,21 +64,21 @@ class CollectionPause:
             gc.enable()
 
 
-CALL_TITLE = "\x1b[22;2t\x1b]2;ralph-tui needs you\x07"
+ALERT_TITLE = "\x1b[22;2t\x1b]2;ralph-tui needs you\x07"
 """Saves the terminal's title and sets another one."""
 RESTORE_TITLE = "\x1b]2;ralph-tui\x07\x1b[23;2t"
 """Restores the title; a terminal that cannot do this at least shows a neutral one."""
-CALL_CELLS = 160
+ALERT_CELLS = 160
 """Width of a desktop notification's text."""
 
 
-def desktop_call(text: str, environ: Mapping[str, str]) -> str:
+def desktop_notification(text: str, environ: Mapping[str, str]) -> str:
     """Return the escape sequence for a desktop notification in this terminal.
 
     Terminals without notifications ignore it. Only one dialect is sent, as a terminal that knows
     both would notify twice. tmux passes it on if ``allow-passthrough`` is on.
     """
-    text = clip(one_line(text), CALL_CELLS)
+    text = clip(one_line(text), ALERT_CELLS)
     term = environ.get("TERM", "")
     if "VTE_VERSION" in environ or term.startswith(("foot", "rxvt")):
         sequence = f"\x1b]777;notify;ralph-tui needs you;{text}\x07"
@@ -157,8 +157,8 @@ class BaseScreen(StyledScreen):
         """Handle a key pressed while this screen was opening; True if the screen takes it."""
         return False
 
-    def show_call(self, text: str) -> None:
-        """Show why the user is needed on another screen; an empty `text` ends the call."""
+    def show_alert(self, text: str) -> None:
+        """Show why the user is needed on another screen; an empty `text` clears the alert."""
 
 
 EVERY_S = 20.0
@@ -263,7 +263,7 @@ class RalphApp(TerminalApp, inherit_bindings=False):
         self._search_origin = self._home
         """Mode from which the search was opened."""
         self._presence = Presence(lambda: self._cockpit, monotonic)
-        self._call_text, self._is_ready = "", False
+        self._alert_text, self._is_ready = "", False
         self._pending_exit: Callable[[], None] | None = None
         self.next_command: tuple[tuple[str, ...], Path | None] | None = None
         """A command line to continue with in this terminal, and the worktree to run it in."""
@@ -346,7 +346,7 @@ class RalphApp(TerminalApp, inherit_bindings=False):
     def _switch(self, mode: str) -> None:
         self.switch_mode(mode)
         if mode != self._home:
-            self.base.show_call(self._call_text)
+            self.base.show_alert(self._alert_text)
 
     def delay_update(self, delay: float = 0) -> None:
         """Ignore the delay: an opening screen is painted at once, with nothing to mask."""
@@ -408,22 +408,22 @@ class RalphApp(TerminalApp, inherit_bindings=False):
         self.theme = names[(here + 1) % len(names)]
         return f"theme: {self.theme}"
 
-    def call_user(self, text: str, *, over: bool = False) -> None:
-        """Ring once, change the terminal's title, and send `text` as a desktop notification.
+    def alert_user(self, text: str, *, over: bool = False) -> None:
+        """Ring the bell once, change the terminal's title, and send a desktop notification.
 
         `over` if the run has ended, so that it no longer needs the user.
         """
-        self._call_text = f"your run {'has ended' if over else 'needs you'}: {text}"
+        self._alert_text = f"your run {'has ended' if over else 'needs you'}: {text}"
         self.bell()
-        self._write_terminal(CALL_TITLE + desktop_call(text, os.environ))
+        self._write_terminal(ALERT_TITLE + desktop_notification(text, os.environ))
         if self.current_mode != self._home:
-            self.base.show_call(self._call_text)
+            self.base.show_alert(self._alert_text)
 
-    def end_call(self) -> None:
-        """End the call to the user and restore the terminal's title."""
-        self._call_text = ""
+    def clear_alert(self) -> None:
+        """Clear the alert and restore the terminal's title."""
+        self._alert_text = ""
         if self.screen_stack and self.current_mode != self._home:
-            self.base.show_call("")
+            self.base.show_alert("")
         self._write_terminal(RESTORE_TITLE)
 
     def _write_terminal(self, sequence: str) -> None:

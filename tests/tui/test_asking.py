@@ -168,17 +168,17 @@ def test_it_counts_down() -> None:
 
 def test_the_bell_rings_once(monkeypatch: pytest.MonkeyPatch) -> None:
     driver = live(story("asked"))
-    calls: list[bool] = []
-    monkeypatch.setattr(driver.app, "call_user", lambda text: calls.append(True))
-    monkeypatch.setattr(driver.app, "end_call", lambda: calls.append(False))
+    alerts: list[bool] = []
+    monkeypatch.setattr(driver.app, "alert_user", lambda text: alerts.append(True))
+    monkeypatch.setattr(driver.app, "clear_alert", lambda: alerts.append(False))
 
     async def look(driver: Driver) -> None:
         await opened(driver)
         await driver.press("escape", "d", "y")
-        assert calls == [True]
+        assert alerts == [True]
 
     drive(driver, look)
-    assert calls == [True, False], "the title is restored with the screen"
+    assert alerts == [True, False], "the title is restored with the screen"
 
 
 def test_a_recorded_run_asks_nobody() -> None:

@@ -339,7 +339,7 @@ def test_a_question_opens_here_too_and_closes_when_it_is_answered_there(
 def test_a_question_that_was_settled_before_opens_nothing(elsewhere: Elsewhere) -> None:
     elsewhere.records(*story("asked"), QuestionAnswered(question_id="q1", answer="retry", by="you"))
     _, driver = elsewhere.look()
-    calls: list[bool] = []
+    alerts: list[bool] = []
 
     async def look(driver: Driver) -> None:
         await driver.until(lambda: driver.cockpit.state.seq == len(story("asked")) + 1)
@@ -347,10 +347,10 @@ def test_a_question_that_was_settled_before_opens_nothing(elsewhere: Elsewhere) 
         assert len(driver.app.screen_stack) == 1
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(driver.app, "call_user", lambda text: calls.append(True))
-        patch.setattr(driver.app, "end_call", lambda: calls.append(False))
+        patch.setattr(driver.app, "alert_user", lambda text: alerts.append(True))
+        patch.setattr(driver.app, "clear_alert", lambda: alerts.append(False))
         drive(driver, look)
-    assert calls == []
+    assert alerts == []
 
 
 # leaving ------------------------------------------------------------------------------------------

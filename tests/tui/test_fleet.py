@@ -441,19 +441,19 @@ def test_ctrl_c_asks_and_twice_leaves() -> None:
     assert with_fleet(press, FleetDriver(under_way())).fleet.sent == []
 
 
-def test_the_owner_is_called_for_a_new_question_once() -> None:
+def test_the_user_is_alerted_to_a_new_question_once() -> None:
     async def look(fleet: FleetDriver) -> None:
-        called: list[str] = []
+        alerts: list[str] = []
 
-        def call(text: str, *, over: bool = False) -> None:
-            called.append(text)
+        def alert(text: str, *, over: bool = False) -> None:
+            alerts.append(text)
 
-        fleet.app.call_user = call  # type: ignore[method-assign]
+        fleet.app.alert_user = alert  # type: ignore[method-assign]
         fleet.fleet.coming.extend(works("1", 0.9, question="Continue?", question_id="q7"))
         await fleet.sees("loops 1, 2 are waiting for your answer")
         fleet.fleet.coming.extend(works("3a", 0.9))
         await fleet.until(lambda: fleet.screen.view.state.loops["3a"].iteration == 1)
-        assert called == ["loop 1 asks: Continue?"]
+        assert alerts == ["loop 1 asks: Continue?"]
 
     with_fleet(look, FleetDriver(under_way()))
 

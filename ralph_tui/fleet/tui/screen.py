@@ -62,7 +62,7 @@ class FleetScreen(ListScreen[FleetView]):
         self._open_loop, self._at_once = open_loop, at_once
         self._stamp: object = None
         self._asked: frozenset[str] = frozenset()
-        """Questions for which the user has already been called."""
+        """Questions about which the user has already been alerted."""
         self._was_live = False
         self._opened = ""
         """The loop that was opened last."""
@@ -82,9 +82,9 @@ class FleetScreen(ListScreen[FleetView]):
         self.set_interval(TICK_S, self.tick)
 
     def on_unmount(self) -> None:
-        """End any open call when the screen closes."""
+        """Clear any alert when the screen closes."""
         if self._asked:
-            self.ralph.end_call()
+            self.ralph.clear_alert()
         self.source.stop()
 
     def on_screen_resume(self) -> None:
@@ -147,20 +147,20 @@ class FleetScreen(ListScreen[FleetView]):
         return "" if self.view.state.started is not None else "reading the fleet…"
 
     def _notify_user(self) -> None:
-        """Call the user for a new question, and once for the end."""
+        """Alert the user to a new question, and once to the end."""
         asking = {
             f"{row.id} {row.loop.question_id}": row for row in self.view.rows if row.is_asking
         }
-        # The screen of a loop calls for its own question.
+        # The screen of a loop alerts the user to its own question.
         shown = "" if self.ralph.base is self else self._opened
         new = [r for name, r in asking.items() if name not in self._asked and r.id != shown]
         before, self._asked = self._asked, frozenset(asking)
         if self._was_live and self.view.state.finished is not None:
-            self.ralph.call_user(fleet_sentence(self.view.state, self.view.now), over=True)
+            self.ralph.alert_user(fleet_sentence(self.view.state, self.view.now), over=True)
         elif new:
-            self.ralph.call_user(f"loop {new[0].id} asks: {new[0].loop.question}")
+            self.ralph.alert_user(f"loop {new[0].id} asks: {new[0].loop.question}")
         elif before and not asking:
-            self.ralph.end_call()
+            self.ralph.clear_alert()
         self._was_live = self.view.live
 
     def answer(self, text: str) -> None:
@@ -206,7 +206,7 @@ class FleetScreen(ListScreen[FleetView]):
             return
         self.view.selected = [row.id for row in self.view.rows].index(loop)
         self._opened = loop
-        self.ralph.end_call()  # the user is here
+        self.ralph.clear_alert()  # the user is here
         self.ralph.show_run(lambda: screen)
 
     def action_pause(self) -> None:

@@ -1,4 +1,4 @@
-"""Calls the user when the run ends or asks a question, and shows the question's dialog.
+"""Alerts the user when the run ends or asks a question, and shows the question's dialog.
 
 The dialog opens automatically once, and closes when the question is settled.
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from ralph_tui.tui.modals.question import Question, Texts
 
 
-def call_text(state: RunState) -> str:
-    """Return the text with which the run calls the user."""
+def alert_text(state: RunState) -> str:
+    """Return the text of an alert about the run."""
     run, question = state.run, state.needs.question
     if run.crash is not None:
         return BUG
@@ -37,26 +37,26 @@ def call_text(state: RunState) -> str:
     return question.text if question is not None else "the run needs you"
 
 
-class EndCall:
-    """Calls the user once, when a run that was live on this screen ends."""
+class EndAlert:
+    """Alerts the user once, when a run that was live on this screen ends."""
 
     def __init__(self, app: RalphApp, source: Source) -> None:
         self._app = app
         self._source = source
         self._was_live = False
-        self._called = False
+        self._alerted = False
 
     def follow(self, state: RunState) -> None:
-        """Call the user when the run has ended; called at every tick."""
+        """Alert the user when the run has ended; called at every tick."""
         if self._was_live and not state.run.live and self._source.live:
-            self._called = True
-            self._app.call_user(call_text(state), over=True)
+            self._alerted = True
+            self._app.alert_user(alert_text(state), over=True)
         self._was_live = state.run.live
 
     def end(self) -> None:
-        """Withdraw the call when the screen closes."""
-        if self._called:
-            self._app.end_call()
+        """Clear the alert when the screen closes."""
+        if self._alerted:
+            self._app.clear_alert()
 
 
 class QuestionPresenter:
@@ -91,9 +91,9 @@ class QuestionPresenter:
             self._known = wanted
             self._asked = question
             if wanted is not None:
-                self._app.call_user(call_text(state))
+                self._app.alert_user(alert_text(state))
             else:
-                self._app.end_call()
+                self._app.clear_alert()
         if self._dialog is not None:
             self._tend(self._dialog, question, now)
         elif (
@@ -111,10 +111,10 @@ class QuestionPresenter:
             self._open(state.needs.question, state, self._source.clock(state), guarded=False)
 
     def end(self) -> None:
-        """Withdraw the call when the screen closes."""
+        """Clear the alert when the screen closes."""
         if self._known is not None:
             self._known = None
-            self._app.end_call()
+            self._app.clear_alert()
 
     def _open(
         self, question: QuestionAsked, state: RunState, now: datetime, *, guarded: bool = True

@@ -28,7 +28,7 @@ class RecordedScreen(SideScreen, CockpitScreen):
         else:
             self.ralph.back()
 
-    def show_call(self, text: str) -> None:
+    def show_alert(self, text: str) -> None:
         notice = f"{NEEDS_YOU.glyph} {clip(flat(text), 100)} (esc)"
         self.source.note = notice if text else self._note
 
@@ -49,7 +49,7 @@ class LoopScreen(RecordedScreen):
         else:
             self.ralph.back()
 
-    def show_call(self, text: str) -> None:
+    def show_alert(self, text: str) -> None:
         """Ignore a question from this loop, which its own screen already shows."""
         if not text or self.state.needs.question is None:
-            super().show_call(text)
+            super().show_alert(text)

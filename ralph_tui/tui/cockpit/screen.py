@@ -24,7 +24,7 @@ from ralph_tui.tui.cockpit.export_view import ExportView
 from ralph_tui.tui.cockpit.footer import Note
 from ralph_tui.tui.cockpit.history_view import HistoryView
 from ralph_tui.tui.cockpit.navigator import MOVES, Navigator
-from ralph_tui.tui.cockpit.question_presenter import EndCall, QuestionPresenter
+from ralph_tui.tui.cockpit.question_presenter import EndAlert, QuestionPresenter
 from ralph_tui.tui.cockpit.rhythm import Rhythm
 from ralph_tui.tui.cockpit.run_screen import RunScreen
 from ralph_tui.tui.cockpit.scrubber import Scrubber
@@ -102,7 +102,7 @@ class CockpitScreen(RunScreen):
             "again": lambda: self.continuation.refusal("again"),
             "restore": self.history.refusal,
         }
-        self.end_call = EndCall(self.ralph, source)
+        self.end_alert = EndAlert(self.ralph, source)
         self.scrubber = Scrubber(source.player) if source.player is not None else None
         for bound, does, moves in key_bindings.of_actions(keys, live=source.live):
             self._bindings.bind(bound, does, show=False, priority=moves)
@@ -171,7 +171,7 @@ class CockpitScreen(RunScreen):
 
     def on_unmount(self) -> None:
         self.questions.end()
-        self.end_call.end()
+        self.end_alert.end()
         self.view_log.end()
         self.source.stop()
 
@@ -210,7 +210,7 @@ class CockpitScreen(RunScreen):
         if self.dialogs.can_leave():
             self.app.exit()
         else:
-            self.end_call.follow(self.state)
+            self.end_alert.follow(self.state)
 
     def on_state(self) -> None:
         """React to a new state before it is drawn and before any question opens."""

@@ -78,7 +78,7 @@ class SearchScreen(SideScreen):
         """The query whose hits are listed or being searched for."""
         self._early_text = ""
         """Text typed before the field was mounted."""
-        self._call_text = ""
+        self._alert_text = ""
         """Why another screen's run needs the user."""
         self._opening = self._searching = False
 
@@ -104,17 +104,17 @@ class SearchScreen(SideScreen):
 
     def _show_status(self, sentence: str, style: str = "text") -> None:
         head: Line = [("ralph-tui", "accent strong"), ("  all runs of this repository", "dim")]
-        if self._call_text:
-            call = f"{NEEDS_YOU.glyph} {flat(self._call_text, 100)} (esc)"
-            head = [(clip(call, 70), "warn strong")]
+        if self._alert_text:
+            alert = f"{NEEDS_YOU.glyph} {flat(self._alert_text, 100)} (esc)"
+            head = [(clip(alert, 70), "warn strong")]
         self.head.update((head, [(sentence, style)]))
         keys: Line = []
         for key, verb in OWN_KEYS:
             keys += [(key, "key"), (f" {verb}  ", "text")]
         self.foot.update((keys, [("", "")]))
 
-    def show_call(self, text: str) -> None:
-        self._call_text = text
+    def show_alert(self, text: str) -> None:
+        self._alert_text = text
         self._show_status("")
 
     @property

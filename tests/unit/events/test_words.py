@@ -8,7 +8,7 @@ from ralph_tui.analysis.verdict import verdict
 from ralph_tui.events.agent import BackgroundTask
 from ralph_tui.state import RunState
 from ralph_tui.text.format import clock
-from ralph_tui.tui.cockpit.question_presenter import call_text
+from ralph_tui.tui.cockpit.question_presenter import alert_text
 from ralph_tui.tui.modals.question_rows import readings as readings_row
 from ralph_tui.tui.panes.end import EndPane
 from ralph_tui.tui.panes.header import header_lines
@@ -193,7 +193,7 @@ def test_an_end_says_its_outcome_once_on_the_screen(reason: str, said: str) -> N
     state = folded(event)
     shown = verdict(state, NOW)
     assert (shown.word, shown.text) == ("aborted", said)
-    assert call_text(state) == said
+    assert alert_text(state) == said
     assert line(event).startswith(f"{said} · ")
 
 
