@@ -1,7 +1,7 @@
-"""Convert a foreign run to the events that ralph-tui's own loop would have recorded, in its order.
+"""Convert a foreign run to the events ralph-tui's own loop would have recorded, in the same order.
 
-Readers of all forms fill in a `RunContent`. Values that were not recorded stay None or empty. Times
-never decrease: an event with an unknown or earlier time gets that of the event before it.
+The readers of all formats fill in a `RunContent`. Values that were not recorded stay None or empty.
+Times never decrease: an event with an unknown or earlier time gets that of the event before it.
 
 Control, alarms and checks are our governor's results for the measurements. As in the lab, redirects
 count as approved and pauses as continued, because no user was asked.

@@ -105,7 +105,7 @@ def runs_of(entry: Entry) -> frozenset[str]:
 
 
 def has_id(entry: Entry, learning_id: str) -> bool:
-    """True if the entry has this id; the id may be sanitised, as in runs."""
+    """True if the entry has this id, or if this is the sanitised form of its id."""
     return entry["id"] == learning_id or one_line(entry["id"]) == learning_id
 
 

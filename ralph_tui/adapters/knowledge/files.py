@@ -144,9 +144,9 @@ class KnowledgeFile:
         content = (stringify(document, 2) + "\n").encode("utf-8")
         if len(content) > LARGEST:
             raise KnowledgeError(
-                f"{self.name} cannot be written, because it would be larger than "
-                f"{LARGEST // (1 << 20)} MB "
-                "and unreadable; make it smaller by hand, or move it"
+                f"{self.name} cannot be written, because it would exceed "
+                f"{LARGEST // (1 << 20)} MB, the largest size that can be read; "
+                "make it smaller by hand, or move it"
             )
         try:
             clear_unfinished(self.path, below=self.path.parent)

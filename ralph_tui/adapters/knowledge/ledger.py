@@ -119,8 +119,8 @@ class Ledger:
     def restage_lost(self, *, by_hand: bool) -> None:
         """Update staged entries whose promotion is missing from the knowledge just read.
 
-        If the user has edited the file, they were deleted; if an older backup has replaced it, they
-        are waiting again.
+        If the user has edited the file, they count as deleted; if an older backup has replaced it,
+        they await promotion again.
         """
         sources, status = self._sources(), GONE if by_hand else WAITING
 

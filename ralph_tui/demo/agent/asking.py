@@ -18,7 +18,7 @@ REFUSED = "It was not permitted."
 
 
 class AskingWorker(Worker):
-    """Works as in `steady`, but does what the user permits and prefers."""
+    """Does the work of `steady`, but follows the user's approvals and answers."""
 
     _first = ""
     """The file whose bugs come first."""

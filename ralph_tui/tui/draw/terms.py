@@ -14,7 +14,7 @@ from ralph_tui.tui.draw.words import fraction
 
 @dataclass(frozen=True)
 class Term:
-    """One line: its letter, its ink and its value."""
+    """One line of the chart: its letter, its colour and pattern, and its value."""
 
     letter: str
     ink: Ink

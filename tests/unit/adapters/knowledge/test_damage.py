@@ -91,9 +91,7 @@ def test_a_file_that_could_not_be_read_again_is_not_written(
     two_states(tmp_path)
     before = (tmp_path / MAIN).read_bytes()
     monkeypatch.setattr(files, "LARGEST", len(before) + 5)
-    words = (
-        f"{MAIN} cannot be written, because it would be larger than .* make it smaller by hand, or "
-    )
+    words = f"{MAIN} cannot be written, because it would exceed .* make it smaller by hand, or "
     for run in ("run-x", "run-y"):
         with pytest.raises(KnowledgeError, match=words):
             store_of(tmp_path, run).credit(
