@@ -58,9 +58,9 @@ class Heard(list[Observation]):
             if isinstance(what, Recorded) and what.loop == loop
             for at, line in enumerate(what.lines)
         )
-        told = list(lines)
-        assert all(said == own for said, own in told)
-        return [said for said, _ in told]
+        reported = list(lines)
+        assert all(said == own for said, own in reported)
+        return [said for said, _ in reported]
 
     def until_seq(self, loop: str, last: Callable[[], int] | int) -> None:
         """Wait for a line with at least this number."""

@@ -18,8 +18,8 @@ class LineProcess(Forked):
     """A module's process that reads lines, and whose output is a list of lines."""
 
     def __init__(self, module: str, *words: str) -> None:
-        (stdin, told), (said, out) = os.pipe(), os.pipe()
-        self._stdin, self._out = os.fdopen(told, "w"), os.fdopen(said)
+        (stdin, reported), (said, out) = os.pipe(), os.pipe()
+        self._stdin, self._out = os.fdopen(reported, "w"), os.fdopen(said)
         program = replace(FLEET, module=module)
         try:
             super().__init__(program, words, ROOT, dict(os.environ), (stdin, out, out))

@@ -75,14 +75,14 @@ class External:
     def state(self, *iterations: dict[str, Any], name: str = STATE, **fields: Any) -> Path:
         """The state file; None fields are left out."""
         last = max([entry.get("number") or 0 for entry in iterations], default=0)
-        told = {
+        data = {
             "loopId": LOOP, "objective": "Fix it", "completionCriteria": "make test passes",
             "status": "limit_reached", "maxIterations": 10, "currentIteration": last,
             "startTime": at(0), "lastUpdate": at(60), "sessionId": "s1",
             "iterations": list(iterations),
             "config": {"model": "opus", "timeoutMinutes": 60, "workingDir": "/home/dev/project"},
         } | fields  # fmt: skip
-        known = {name: value for name, value in told.items() if value is not None}
+        known = {name: value for name, value in data.items() if value is not None}
         return self.write(name, known)
 
     def printed(self, number: int, *lines: dict[str, Any] | str, kind: str = "stdout") -> Path:
@@ -102,11 +102,11 @@ def at(minute: float) -> str:
 
 def entry(number: int | None, points: Any = None, **fields: Any) -> dict[str, Any]:
     """An iteration as listed in the state; None fields are left out."""
-    told = {
+    data = {
         "number": number, "sessionId": "s1", "status": "incomplete", "exitCode": 0,
         "duration": 60_000, "analysis": {"completionPercentage": points},
     } | fields  # fmt: skip
-    return {name: value for name, value in told.items() if value is not None}
+    return {name: value for name, value in data.items() if value is not None}
 
 
 INIT = {"type": "system", "subtype": "init", "session_id": "s1", "model": "opus"}
@@ -141,7 +141,7 @@ def timed(line: dict[str, Any], minute: float, session: str = "s1") -> dict[str,
     return line | {"timestamp": at(minute), "sessionId": session}
 
 
-def told(project: Path) -> tuple[ImportedRun, Recording, RunState]:
+def read_run(project: Path) -> tuple[ImportedRun, Recording, RunState]:
     """The only run of a project, read and folded."""
     (run,) = find_imported(project)
     recording = read_imported(run)

@@ -100,11 +100,11 @@ class Forked:
         ours, theirs = socket.socketpair()
         with theirs:
             socket.send_fds(_server(program), [b"."], [theirs.fileno(), *streams])
-        told = [own_terminal, program.module, list(map(str, arguments)), str(cwd), environ]
-        ours.sendall(json.dumps(told).encode())
+        reported = [own_terminal, program.module, list(map(str, arguments)), str(cwd), environ]
+        ours.sendall(json.dumps(reported).encode())
         ours.shutdown(socket.SHUT_WR)
         self._channel = ours
-        self._told = b""
+        self._received = b""
         self.pid = self._number(None)
 
     def poll(self) -> int | None:
@@ -142,11 +142,11 @@ class Forked:
     def _number(self, timeout: float | None) -> int:
         """Read the next number from the server."""
         self._channel.settimeout(timeout)
-        while b"\n" not in self._told:
+        while b"\n" not in self._received:
             heard = self._channel.recv(100)
             assert heard, f"what should tell of {self.args} is gone"
-            self._told += heard
-        line, _, self._told = self._told.partition(b"\n")
+            self._received += heard
+        line, _, self._received = self._received.partition(b"\n")
         return int(line)
 
 
@@ -267,8 +267,8 @@ def _reap(*_: object) -> None:
 def _watch(channel: int, *streams: int) -> None:
     """Fork it and tell its end: only its parent learns of that. Returns as the program itself."""
     client = socket.socket(fileno=channel)
-    with client.makefile("r") as told:
-        own_terminal, module, arguments, cwd, environ = json.load(told)
+    with client.makefile("r") as reported:
+        own_terminal, module, arguments, cwd, environ = json.load(reported)
     if own_terminal:
         _hold(streams[0])
     if (pid := os.fork()) == 0:

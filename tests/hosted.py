@@ -97,8 +97,8 @@ class Seen:
 
     def lines(self, loop: str = "1") -> list[str]:
         """A loop's journal as received; fails if there is a gap."""
-        told: list[str] = []
+        reported: list[str] = []
         for recorded in self.of(Recorded, loop=loop):
-            assert recorded.seq == len(told) + 1, "there is a gap or a duplicate"
-            told += recorded.lines
-        return told
+            assert recorded.seq == len(reported) + 1, "there is a gap or a duplicate"
+            reported += recorded.lines
+        return reported

@@ -64,8 +64,8 @@ def repeated(prompt: str) -> list[str]:
         )
         for line in fence["body"].splitlines()
     ]
-    told = Counter(text for text in (*ours, *quoted) if len(text.split()) > 3)
-    return [text for text, times in told.items() if times > 1]
+    reported = Counter(text for text in (*ours, *quoted) if len(text.split()) > 3)
+    return [text for text, times in reported.items() if times > 1]
 
 
 def contradictions(prompt: str) -> list[str]:

@@ -132,26 +132,26 @@ class Agent:
         if refused:
             return {"error": refused}
         if method == "initialize":
-            told = {
+            fields = {
                 "protocolVersion": 1,
                 "agentInfo": self.plays["info"],
                 "agentCapabilities": self.plays.get("capabilities", {}),
                 "_meta": self.plays.get("meta", {}),
             }
         elif method == "session/new":
-            told = {"sessionId": self.session, **self.plays.get("session", {})}
+            fields = {"sessionId": self.session, **self.plays.get("session", {})}
         elif method in ("session/load", "session/resume"):
             self.session = params["sessionId"]
-            told = dict(self.plays.get("session", {}))
+            fields = dict(self.plays.get("session", {}))
             self.update("agent_message_chunk", content={"type": "text", "text": "said before"})
         elif method == "_session/steering":
-            told = {"outcome": "injected"}
+            fields = {"outcome": "injected"}
         else:
-            told = {}
+            fields = {}
             if method == "session/set_mode" and self.plays.get("deaf"):
                 text = f"[MODE_UPDATE] {params['modeId']}"
                 self.update("agent_message_chunk", content={"type": "text", "text": text})
-        return {"result": told}
+        return {"result": fields}
 
     # -- turns -----------------------------------------------------------------------------------
 
@@ -170,10 +170,10 @@ class Agent:
             return
         usage = {"inputTokens": 12, "outputTokens": 20, "cachedReadTokens": 100, "totalTokens": 132}
         if self.plays.get("usage") in ("turn", "last"):
-            told = {"used": 7000 + number, "size": 200_000}
+            fields = {"used": 7000 + number, "size": 200_000}
             if price := self.plays.get("cost"):
-                told["cost"] = {"amount": price * (number + 1), "currency": "USD"}
-            self.update("usage_update", **told)
+                fields["cost"] = {"amount": price * (number + 1), "currency": "USD"}
+            self.update("usage_update", **fields)
         quota: Json = {"quota": {"token_count": {"input_tokens": 112, "output_tokens": 20}}}
         answer = {"_meta": quota} if self.plays.get("usage") == "quota" else {"usage": usage}
         for request in (message["id"], *self.folded):

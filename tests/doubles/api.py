@@ -60,7 +60,7 @@ class Api(Service):
                 answer = SIDE_ANSWER
             else:
                 answer = script.next(time.time())
-            told = answer.fault or answer.text or "tools"
+            summary = answer.fault or answer.text or "tools"
             self.requests.append(
                 Request(
                     path,
@@ -68,7 +68,7 @@ class Api(Service):
                     len(body.get("tools", [])),
                     first[-200:],
                     texts[-1][-200:],
-                    told,
+                    summary,
                     json.dumps(body.get("system", ""))[-8000:],
                 )
             )
@@ -115,5 +115,5 @@ class _Handler(Handler[Api]):
                 return
             self.send(200, answering.message(answer, model))
             return
-        told = (event(one) if one else None for one in answering.events(answer, model))
-        self.stream(told, answer.stall_s)
+        pieces = (event(one) if one else None for one in answering.events(answer, model))
+        self.stream(pieces, answer.stall_s)

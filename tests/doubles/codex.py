@@ -218,14 +218,14 @@ class Server:
                 continue
             if answer.resets_in_s:
                 self._windows(self._script.resets_at(answer))
-            told = codex_errors.of(answer, tries, self._script)
-            if not told["willRetry"]:
+            failure = codex_errors.of(answer, tries, self._script)
+            if not failure["willRetry"]:
                 if answer.fault == "overflow":
                     self._report_full()
-                self.notify("error", **told)
-                return dict(told["error"])
+                self.notify("error", **failure)
+                return dict(failure["error"])
             tries += 1
-            self.notify("error", **told)
+            self.notify("error", **failure)
             self._pause(float(answer.retry_after or 0.2))
 
     def _pause(self, seconds: float) -> None:

@@ -65,29 +65,29 @@ def _event(event: Json, names: dict[str, str]) -> Json:
     kind = event["type"]
     if kind == "result":
         return _result(event)
-    told: Json = {"type": kind, "subtype": event.get("subtype")}
+    fields: Json = {"type": kind, "subtype": event.get("subtype")}
     if kind == "system":
-        told |= {key: event.get(key) for key in (*RETRY, "status", "compact_result")}
+        fields |= {key: event.get(key) for key in (*RETRY, "status", "compact_result")}
         if event.get("subtype") == "init":
-            told |= {key: event.get(key) for key in ("permissionMode", "apiKeySource", "model")}
+            fields |= {key: event.get(key) for key in ("permissionMode", "apiKeySource", "model")}
     elif kind in ("assistant", "user"):
-        told |= {key: event.get(key) for key in MESSAGE}
-        told["parent_tool_use_id"] = _name(event.get("parent_tool_use_id"), names)
+        fields |= {key: event.get(key) for key in MESSAGE}
+        fields["parent_tool_use_id"] = _name(event.get("parent_tool_use_id"), names)
         content = event["message"].get("content")
-        told["blocks"] = (
+        fields["blocks"] = (
             [_block(block, names) for block in content] if isinstance(content, list) else content
         )
         if event.get("isSynthetic") or event["message"].get("model") == "<synthetic>":
-            told.pop("blocks")
+            fields.pop("blocks")
     elif kind == "rate_limit_event":
         info = event["rate_limit_info"]
-        told |= {key: info.get(key) for key in ("status", "rateLimitType")}
-        told["resets"] = "resetsAt" in info
+        fields |= {key: info.get(key) for key in ("status", "rateLimitType")}
+        fields["resets"] = "resetsAt" in info
     elif kind == "control_response":
-        told["answer"] = event["response"]["subtype"]
+        fields["answer"] = event["response"]["subtype"]
     elif kind == "command_lifecycle":
-        told["state"] = event["state"]
-    return told
+        fields["state"] = event["state"]
+    return fields
 
 
 def _block(block: Json, names: dict[str, str]) -> Json:
@@ -114,12 +114,12 @@ def _name(identifier: object, names: dict[str, str]) -> str | None:
 
 
 def _result(event: Json) -> Json:
-    told: Json = {"type": "result", **{key: event.get(key) for key in RESULT}}
-    words = re.sub(r"^(.{60}).*", r"\1", str(told["result"] or ""), flags=re.DOTALL)
-    told["result"] = re.sub(r"\d+:?\d*[ap]m", "TIME", words)
-    told["usage"] = {key: event["usage"].get(key) for key in USAGE}
-    told["cost"] = f"{event['total_cost_usd']:.6f}"
-    told["denied"] = [denial["tool_name"] for denial in event["permission_denials"]]
-    told["origin"] = (event.get("origin") or {}).get("kind")
-    told["errors"] = [error.split("]")[0] for error in event.get("errors", [])]
-    return told
+    fields: Json = {"type": "result", **{key: event.get(key) for key in RESULT}}
+    words = re.sub(r"^(.{60}).*", r"\1", str(fields["result"] or ""), flags=re.DOTALL)
+    fields["result"] = re.sub(r"\d+:?\d*[ap]m", "TIME", words)
+    fields["usage"] = {key: event["usage"].get(key) for key in USAGE}
+    fields["cost"] = f"{event['total_cost_usd']:.6f}"
+    fields["denied"] = [denial["tool_name"] for denial in event["permission_denials"]]
+    fields["origin"] = (event.get("origin") or {}).get("kind")
+    fields["errors"] = [error.split("]")[0] for error in event.get("errors", [])]
+    return fields

@@ -99,8 +99,8 @@ class PlayedHost:
         self.observe(
             Began(loop=name, attempt=order.attempt, run_id=str(os.getpid()), run="1", folder="/")
         )
-        told = order.loop.settings
-        rate, count = float(told.get("per_second", "0")), int(told.get("count", "0"))
+        options = order.loop.settings
+        rate, count = float(options.get("per_second", "0")), int(options.get("count", "0"))
         if rate:
             thread = threading.Thread(target=self._record, args=(name, loop, rate, count))
             self._threads.append(thread)

@@ -100,14 +100,14 @@ class Handler(BaseHTTPRequestHandler, Generic[S]):
         """Headers of every answer besides content type and length."""
         return {}
 
-    def stream(self, told: Iterable[bytes | None], stall_s: float = 0.0) -> None:
+    def stream(self, pieces: Iterable[bytes | None], stall_s: float = 0.0) -> None:
         """Server-sent events in chunks; None among them is where a stall comes."""
         self.send_response(200)
         self.send_header("content-type", "text/event-stream; charset=utf-8")
         self.send_header("transfer-encoding", "chunked")
         self._send_further()
         self.end_headers()
-        for data in told:
+        for data in pieces:
             if data is None:
                 self.service.ended.wait(stall_s)
                 continue
@@ -131,6 +131,6 @@ class Handler(BaseHTTPRequestHandler, Generic[S]):
             self.send_header(name, value)
 
 
-def event(told: Json) -> bytes:
+def event(fields: Json) -> bytes:
     """An event that is named by its ``type``, as it goes over the wire."""
-    return f"event: {told['type']}\ndata: {json.dumps(told)}\n\n".encode()
+    return f"event: {fields['type']}\ndata: {json.dumps(fields)}\n\n".encode()

@@ -50,8 +50,8 @@ def refusal(fault: str, resets_at: int) -> Json:
         kind = "context_length_exceeded"
     if resets_at:
         kind = "usage_limit_reached"
-    told: Json = {"type": kind, "code": kind, "message": text}
-    return {"error": {**told, "resets_at": resets_at} if resets_at else told}
+    fields: Json = {"type": kind, "code": kind, "message": text}
+    return {"error": {**fields, "resets_at": resets_at} if resets_at else fields}
 
 
 def events(answer: Answer, root: Path) -> Iterator[Json | None]:
@@ -114,5 +114,5 @@ class _Handler(Handler[Responses]):
                 headers["retry-after"] = answer.retry_after
             self.send(REFUSALS[answer.fault][0], refusal(answer.fault, resets_at), headers)
             return
-        told = (event(one) if one else None for one in events(answer, api.root))
-        self.stream(told, answer.stall_s)
+        pieces = (event(one) if one else None for one in events(answer, api.root))
+        self.stream(pieces, answer.stall_s)

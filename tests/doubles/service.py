@@ -84,11 +84,11 @@ class Service:
                 self._stall(answer)
                 return answer
             attempt += 1
-            told = RETRIED.get(answer.fault)
-            if told is None or attempt > retries or self._is_far_away(answer):
+            failure = RETRIED.get(answer.fault)
+            if failure is None or attempt > retries or self._is_far_away(answer):
                 self._heard()
                 raise self._failure(answer)
-            self._retry(answer, attempt, retries, *told)
+            self._retry(answer, attempt, retries, *failure)
 
     def _stall(self, answer: Answer) -> None:
         if answer.stall_s:

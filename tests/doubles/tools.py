@@ -70,9 +70,9 @@ class Shell:
         path, size = self._kept / f"{uuid.uuid4().hex[:9]}.txt", len(output.encode())
         path.write_text(output)
         about = {"persistedOutputPath": str(path), "persistedOutputSize": size}
-        told = f"{size / 2**20:.1f}MB" if size >= 2**20 else f"{size / 2**10:.1f}KB"
+        text = f"{size / 2**20:.1f}MB" if size >= 2**20 else f"{size / 2**10:.1f}KB"
         note = (
-            f"<persisted-output>\nOutput too large ({told}). Full output saved to: {path}\n\n"
+            f"<persisted-output>\nOutput too large ({text}). Full output saved to: {path}\n\n"
             f"Preview (first 2KB):\n{output[:PREVIEW]}\n...\n</persisted-output>"
         )
         return Outcome(note, {**structured, "stdout": output[:INLINE], **about}, is_error=False)

@@ -148,8 +148,8 @@ class Wire:
             "stop_sequence": "",
             "usage": Sums().usage(),
         }
-        told: Json = {"parent_tool_use_id": None, "timestamp": now(), **about}
-        self.put("assistant", message=message, **told)
+        fields: Json = {"parent_tool_use_id": None, "timestamp": now(), **about}
+        self.put("assistant", message=message, **fields)
 
     def tool_result(self, tool_id: str, text: object, structured: object, about: Json) -> None:
         """Write a tool's result; `about` may hold is_error, a parent and the permission."""

@@ -62,8 +62,8 @@ class Workbench:
         else:
             outcome = failure(f"<tool_use_error>No such tool: {tool.name}</tool_use_error>")
         structured = None if about else outcome.structured
-        told = {**about, "is_error": outcome.is_error}
-        self._wire.tool_result(tool_id, outcome.text, structured, told)
+        fields = {**about, "is_error": outcome.is_error}
+        self._wire.tool_result(tool_id, outcome.text, structured, fields)
 
     def end(self) -> None:
         """A signal ends the program: newer versions leave no command behind."""
@@ -87,14 +87,14 @@ class Workbench:
                 self._slow(tool, tool_id, done)
         except InterruptedTurnError:
             shell.kill()
-            told = {**about, "is_error": True, "meta": REJECTED}
-            self._wire.tool_result(tool_id, STOPPED, "User rejected tool use", told)
+            fields = {**about, "is_error": True, "meta": REJECTED}
+            self._wire.tool_result(tool_id, STOPPED, "User rejected tool use", fields)
             raise
         except EndedBySignalError:
             if self._wire.modern:
                 ended = failure("Exit code 137")
-                told = {**about, "is_error": True}
-                self._wire.tool_result(tool_id, ended.text, ended.structured, told)
+                fields = {**about, "is_error": True}
+                self._wire.tool_result(tool_id, ended.text, ended.structured, fields)
             raise
         turn.in_tool = False
         self._shells.remove(shell)
@@ -106,8 +106,8 @@ class Workbench:
         kind = {"description": description, "task_type": "local_bash"}
         self._wire.put("system", "task_started", **about, **kind)
         self._inbox.wait(None, lambda: done)
-        told = {"status": "completed", "output_file": "", "summary": description}
-        self._wire.put("system", "task_notification", **about, **told)
+        fields = {"status": "completed", "output_file": "", "summary": description}
+        self._wire.put("system", "task_notification", **about, **fields)
 
     # -- in the background -----------------------------------------------------------------------
 
@@ -183,8 +183,8 @@ class Workbench:
         try:
             permission = self.asker.ask(tool, tool_id, reason, about)
         except InterruptedTurnError:
-            told = {**about, "is_error": True, "meta": REJECTED}
-            self._wire.tool_result(tool_id, STOPPED, "User rejected tool use", told)
+            fields = {**about, "is_error": True, "meta": REJECTED}
+            self._wire.tool_result(tool_id, STOPPED, "User rejected tool use", fields)
             raise
         turn.in_tool = False
         return permission
@@ -193,13 +193,13 @@ class Workbench:
         """By who was asked: his words are the tool's result."""
         denial = {"tool_name": tool.name, "tool_use_id": tool_id, "tool_input": tool.input}
         turn.denials.append(denial)
-        told = {**about, "is_error": True, "meta": {"non_execution_kind": "permission-rule"}}
-        self._wire.tool_result(tool_id, message, f"Error: {message}", told)
+        fields = {**about, "is_error": True, "meta": {"non_execution_kind": "permission-rule"}}
+        self._wire.tool_result(tool_id, message, f"Error: {message}", fields)
 
     def _deny(self, tool: ToolUse, tool_id: str, turn: Turn, refusal: str) -> None:
         denial = {"tool_name": tool.name, "tool_use_id": tool_id}
         turn.denials.append({**denial, "tool_input": tool.input})
         if self._wire.modern:
             self._wire.put("system", "permission_denied", **denial, message=refusal)
-        told = {"is_error": True, "meta": REJECTED}
-        self._wire.tool_result(tool_id, refusal, f"Error: {refusal}", told)
+        fields = {"is_error": True, "meta": REJECTED}
+        self._wire.tool_result(tool_id, refusal, f"Error: {refusal}", fields)

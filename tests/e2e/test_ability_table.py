@@ -75,13 +75,15 @@ def test_what_a_session_takes_and_tells(
     agent: AgentDescription, play: Play, tmp_path: Path
 ) -> None:
     heard, resumes = play(agent.name, tmp_path, WORKS)
-    told, (finished,) = agent.abilities, heard.of(SessionFinished)
+    claimed, (finished,) = agent.abilities, heard.of(SessionFinished)
     assert finished.outcome == "success"
-    assert heard.of(SessionStarted)[0].takes_guidance == told.words_mid_turn
+    assert heard.of(SessionStarted)[0].takes_guidance == claimed.words_mid_turn
     known = [e for e in heard.of(UsageReported) if e.context_tokens is not None]
-    assert bool(known) == (told.context != "")
-    assert (finished.cost_usd is not None) == told.cost, "an unreported value is None, never zero"
-    assert resumes == told.resume
+    assert bool(known) == (claimed.context != "")
+    assert (finished.cost_usd is not None) == claimed.cost, (
+        "an unreported value is None, never zero"
+    )
+    assert resumes == claimed.resume
 
 
 @BY

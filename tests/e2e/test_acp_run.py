@@ -132,6 +132,6 @@ def test_a_question_is_answered_by_key_and_by_decide(
     events = journal(git_repo)
     assert [e["answer"] for e in of(events, "question_answered")] == ["once", "refuse"]
     assert (git_repo / "one").exists()
-    told = (tmp_path / "told").read_text()
-    assert "You requested: git push. The user refused it: ask for a review" in told
+    content = (tmp_path / "told").read_text()
+    assert "You requested: git push. The user refused it: ask for a review" in content
     assert "after the words" in [event["text"] for event in of(events, "agent_spoke")]

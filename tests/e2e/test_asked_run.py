@@ -181,9 +181,9 @@ def test_by_key_from_another_terminal_and_by_a_script(
     answer(screen, "y")
     screen.shows("claude asks for Bash: git branch done")
     assert git(git_repo, "tag") == "one"
-    told = here("decide", cwd=git_repo).stdout
-    assert "allowing it for this session permits:\n  Bash(git branch *)" in told
-    (which,) = re.findall(r"--question (\w+)", told)
+    output = here("decide", cwd=git_repo).stdout
+    assert "allowing it for this session permits:\n  Bash(git branch *)" in output
+    (which,) = re.findall(r"--question (\w+)", output)
     unseen = here("decide", "session", cwd=git_repo)
     assert f"decide session --question {which}" in unseen.stderr
     by_script = here("decide", "session", "--question", which, cwd=git_repo)

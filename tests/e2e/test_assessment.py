@@ -13,7 +13,7 @@ INNER = f"echo '{LOOP}' > .aiwg/ralph/current-loop.json"
 TICKS = 'sed -i.bak "s/\\[ \\] file $n/[x] file $n/" PLAN.md; rm PLAN.md.bak'
 
 
-def told(root: Path, iteration: int) -> dict[str, Any]:
+def read_assessment(root: Path, iteration: int) -> dict[str, Any]:
     path = root / ATTEMPT / f"results/iter-{iteration:03}/assessment.json"
     found = json.loads(path.read_text("utf-8"))
     assert isinstance(found, dict)
@@ -33,7 +33,7 @@ def test_commits_tests_ticks_and_a_loop_inside_are_what_was_done(git_repo: Path)
     events = ran(git_repo, f"{ONE_MORE}; {COMMITS}; {TICKS}; {INNER}", "--plan", "PLAN.md")
     readings = [event for event in events if event["kind"] == "reading_taken"]
     assert [event["next_item"] for event in readings] == [*(f"file {n}" for n in range(4)), ""]
-    first = told(git_repo, 1)
+    first = read_assessment(git_repo, 1)
     assert dict(
         zip(first["evidence"]["accomplishments"], first["accomplishments"], strict=True)
     ) == {
@@ -46,9 +46,9 @@ def test_commits_tests_ticks_and_a_loop_inside_are_what_was_done(git_repo: Path)
     assert first["testStatus"]["passed"] == 1
     assert first["recommendedNextStep"] == "Make done-1.txt pass."
     assert first["missing"] == ["the agent's report", "tool calls"]
-    last = told(git_repo, 4)
+    last = read_assessment(git_repo, 4)
     assert (last["phase"], last["pendingTasks"]) == ("complete", [])
-    assert told(git_repo, 0)["summary"] == "0 of 4 tests pass."
+    assert read_assessment(git_repo, 0)["summary"] == "0 of 4 tests pass."
 
 
 def test_artifacts_that_git_ignores_are_followed_through_the_run(git_repo: Path) -> None:
@@ -56,13 +56,15 @@ def test_artifacts_that_git_ignores_are_followed_through_the_run(git_repo: Path)
     note = "mkdir -p .aiwg/specs; echo x > .aiwg/specs/$n.md; rm -f .aiwg/specs/0.md"
     note += "; test $n != 0 || echo x > .aiwg/specs/0.md"
     ran(git_repo, f"{ONE_MORE}; {note}")
-    listed = [told(git_repo, k)["contextFiles"]["artifacts"] for k in (1, 2, 3)]
+    listed = [read_assessment(git_repo, k)["contextFiles"]["artifacts"] for k in (1, 2, 3)]
     assert listed == [
         [".aiwg/specs/0.md"],
         [".aiwg/specs/1.md"],
         [".aiwg/specs/2.md", ".aiwg/specs/1.md"],
     ]
-    assert "artifacts: 1 changed (.aiwg/specs/0.md)" in told(git_repo, 1)["accomplishments"]
+    assert (
+        "artifacts: 1 changed (.aiwg/specs/0.md)" in read_assessment(git_repo, 1)["accomplishments"]
+    )
     prompt = (git_repo / ATTEMPT / "results/iter-004/prompt.md").read_text("utf-8")
     assert "- .aiwg/specs/1.md (artifact changed in this run)" in prompt
 
@@ -81,6 +83,6 @@ def test_an_agent_that_spoils_its_assessments_and_its_plan_spoils_nothing_else(
     assert [(e["level"], e["source"]) for e in warned] == [("warn", "sensor")]
     assert here("rebuild", cwd=git_repo).returncode == 0
     for k in range(5):
-        assert told(git_repo, k)["iteration"] == k
-    assert "commits" in told(git_repo, 2)["missing"]
-    assert told(git_repo, 3)["pendingTasks"][-1] == "in the plan: go on"
+        assert read_assessment(git_repo, k)["iteration"] == k
+    assert "commits" in read_assessment(git_repo, 2)["missing"]
+    assert read_assessment(git_repo, 3)["pendingTasks"][-1] == "in the plan: go on"

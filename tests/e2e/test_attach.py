@@ -144,8 +144,8 @@ def test_a_paused_run_whose_screen_is_left_says_so_and_how_it_ends(
     screen.press("C-c")
     screen.shows("ralph-tui resume")
     assert "SIGINT" in ended(root, "interrupted")[-1]["reason"]
-    told = here("status", cwd=root).stdout
-    assert "\nnext        ralph-tui resume task-001/001" in told
+    output = here("status", cwd=root).stdout
+    assert "\nnext        ralph-tui resume task-001/001" in output
 
 
 def pressed(screen: Terminal, key: str, words: str) -> bool:
@@ -249,10 +249,10 @@ def test_without_a_terminal_attach_prints_the_lines_until_the_end(git_repo: Path
         content = journal.read_text()
         whole = content.rpartition("\n")[0]
         journal.write_text(f"{whole}\n{bad}\n")
-        shown, told = here("attach", cwd=git_repo), here("report", cwd=git_repo).stdout
+        shown, output = here("attach", cwd=git_repo), here("report", cwd=git_repo).stdout
         journal.write_text(content)
-        assert "its record ends abruptly here, without an outcome" in told
-        assert "process is gone" not in told
+        assert "its record ends abruptly here, without an outcome" in output
+        assert "process is gone" not in output
         assert shown.returncode == 1
         assert "ralph-tui: the journal " in shown.stderr.splitlines()[-1]
         assert "so says the agent" not in shown.stdout

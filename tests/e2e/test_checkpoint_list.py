@@ -28,8 +28,8 @@ def test_checkpoints_are_listed_with_their_data(git_repo: Path) -> None:
     assert second["checkpoints"][1]["gitStatus"]["branch"] == "main"
     assert second["summary"]["total"] == 2
     attempt = git_repo / ".aiwg/ralph/tasks/task-001/attempts/001"
-    told = json.loads((attempt / "results/iter-002/checkpoint-summary.json").read_text())
-    assert told == {"version": "1.0.0", **second["summary"]}
+    fields = json.loads((attempt / "results/iter-002/checkpoint-summary.json").read_text())
+    assert fields == {"version": "1.0.0", **second["summary"]}
     events = read_journal(attempt / "events.jsonl").events
     last = [event for event in events if isinstance(event, CheckpointCaptured)][-1]
     assert (last.iteration, last.trigger, last.modified) == (2, "end", ["done-1.txt"])

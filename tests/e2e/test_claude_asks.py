@@ -82,8 +82,8 @@ def test_a_choice_reaches_the_model(bench: Bench) -> None:
     assert [option.label for option in request.choices[0].options] == ["Blue", "Red"]
     session.answer(request.request_id, AgentAnswer("once", choices=(("Red",),)))
     heard.finished()
-    told = next(path for path in bench.tmp.rglob("transcript.jsonl")).read_text()
-    assert '"Which colour?\\"=\\"Red\\"' in told
+    content = next(path for path in bench.tmp.rglob("transcript.jsonl")).read_text()
+    assert '"Which colour?\\"=\\"Red\\"' in content
 
 
 def test_a_subagent_that_asks_is_named(bench: Bench) -> None:

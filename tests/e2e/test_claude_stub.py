@@ -195,8 +195,8 @@ def test_the_completion_command_is_permitted(bench: Bench) -> None:
 
 def test_of_a_large_output_its_size_is_told(bench: Bench) -> None:
     heard = bench.play("kept_output")
-    told = [event.summary for event in heard.of(ev.ToolFinished)]
-    assert told == ["2.7 MB of output", "195.3 KB of output"]
+    reported = [event.summary for event in heard.of(ev.ToolFinished)]
+    assert reported == ["2.7 MB of output", "195.3 KB of output"]
 
 
 def test_background_work_brings_another_turn(bench: Bench) -> None:

@@ -78,7 +78,7 @@ def test_each_value_says_where_it_comes_from(git_repo: Path, own: Path) -> None:
     words = ("--max-iterations", "5", "--set", "control.patience=2")
     environ = {"RALPH_TUI_UI__THEME": "light"}
     done = here("config", "show", "--json", *words, cwd=git_repo, **environ)
-    told = json.loads(done.stdout)
+    output = json.loads(done.stdout)
     expected: dict[str, tuple[object, str]] = {
         "agent.model": ("opus", f"{own}:2"),
         "gate.timeout_s": (600.0, f"{git_repo}/.ralph-tui.toml:3"),
@@ -88,8 +88,8 @@ def test_each_value_says_where_it_comes_from(git_repo: Path, own: Path) -> None:
         "limits.budget_usd": (None, "default"),
     }
     for name, (value, place) in expected.items():
-        assert told["settings"][name] == {"value": value, "from": place}
-    assert told["problems"] == told["warnings"] == []
+        assert output["settings"][name] == {"value": value, "from": place}
+    assert output["problems"] == output["warnings"] == []
     lines = here("config", "show", *words, cwd=git_repo, **environ).stdout
     assert 'gate.timeout_s = "10m"' in lines
     assert " .ralph-tui.toml:3" in lines
@@ -117,9 +117,9 @@ def test_what_is_wrong_is_told_by_line_and_counted(git_repo: Path, own: Path) ->
         "[ui]\ntheme = 3\n"
     )
     done = here("config", "show", "--set", "gate.timeout_s=0", cwd=git_repo)
-    *told, last = done.stderr.splitlines()
-    assert [re.findall(r"toml:(\d)\)", each) for each in told[:5]] == [[n] for n in "13468"]
-    assert "gate.timeout_s (--set)" in told[5]
+    *output, last = done.stderr.splitlines()
+    assert [re.findall(r"toml:(\d)\)", each) for each in output[:5]] == [[n] for n in "13468"]
+    assert "gate.timeout_s (--set)" in output[5]
     assert last == "ralph-tui: 6 settings are not valid"
 
 

@@ -55,7 +55,7 @@ def test_stub_and_real_binary_are_equal(name: str, version: str, tmp_path: Path)
         pytest.skip(f"not so before {scenario.differs_before}")
     assert BINARY is not None
     roots = {who: tmp_path / who / "project" for who in ("stub", "real")}
-    told = {}
+    fields = {}
     for who, root in roots.items():
         scenario = load(name, root=str(root), python=sys.executable)
         prepare(scenario, root)
@@ -71,12 +71,12 @@ def test_stub_and_real_binary_are_equal(name: str, version: str, tmp_path: Path)
             done = run(argv, scenario, root, environment(name, base=environ))
         else:
             done = real_run(BINARY, scenario, root)
-        told[who] = outline(done, root)
-    found = differences(_placeless(told["stub"], roots), _placeless(told["real"], roots))
+        fields[who] = outline(done, root)
+    found = differences(_placeless(fields["stub"], roots), _placeless(fields["real"], roots))
     assert not found, "\n".join(found)
 
 
-def _placeless(told: dict[str, object], roots: dict[str, Path]) -> dict[str, object]:
+def _placeless(fields: dict[str, object], roots: dict[str, Path]) -> dict[str, object]:
     """The same, with no folder's name in it."""
 
     def clean(value: object) -> object:
@@ -88,4 +88,4 @@ def _placeless(told: dict[str, object], roots: dict[str, Path]) -> dict[str, obj
             return {key: clean(item) for key, item in value.items()}
         return [clean(item) for item in value] if isinstance(value, list) else value
 
-    return {key: clean(value) for key, value in told.items()}
+    return {key: clean(value) for key, value in fields.items()}

@@ -56,9 +56,9 @@ def test_whoever_takes_over_is_told_so_and_can_read_what_was_left(kept: Path) ->
         handoff = (project / event["read_at"]).read_text()
         assert 0 < len(handoff) <= MAX_CHARACTERS
         (folder,) = project.rglob(f"iter-{event['iteration']:03}/handoff-{event['number']}.md")
-        told = folder.with_name(f"prompt-{event['number'] + 1}.md").read_text()
-        assert f"# {HEADING}" in told
-        assert event["read_at"] in told
+        text = folder.with_name(f"prompt-{event['number'] + 1}.md").read_text()
+        assert f"# {HEADING}" in text
+        assert event["read_at"] in text
         # Who takes over reads it, before it does anything else with the project.
         streams = folder.with_name("transcript.jsonl").read_text()
         assert f"{project / event['read_at']}" in streams

@@ -68,12 +68,12 @@ def test_claude_code_hands_over_after_the_running_tool_and_nothing_is_lost(tmp_p
             assert finished[started[0]["tool_id"]]["ok"]
             assert started[0]["tool_id"] in results_in(tmp_path, events[at]["iteration"])
     for left in (event for event in events if event["kind"] == "handoff_written"):
-        told = next(
+        reported = next(
             event
             for event in events
             if event["seq"] > left["seq"] and event["kind"] == "prompt_prepared"
         )
-        prompt = next(tmp_path.rglob("attempts/*")) / told["path"]
+        prompt = next(tmp_path.rglob("attempts/*")) / reported["path"]
         assert f"# {HEADING}" in prompt.read_text()
         assert left["read_at"] in prompt.read_text()
     windows = {e["context_window"] for e in events if e["kind"] == "usage_reported"} - {None}

@@ -77,11 +77,11 @@ def test_silence_about_a_snapshot_and_locks_are_noticed(tmp_path: Path) -> None:
 
     begins, ends = fact(IterationStarted, iteration=1), fact(IterationFinished, iteration=1)
     taken = fact(SnapshotTaken)
-    told = fact(Noticed, level="error", text=f"{NOT_TAKEN}: git was ended")
+    reported = fact(Noticed, level="error", text=f"{NOT_TAKEN}: git was ended")
     assert missing_snapshots([begins, ends]) == [1]
     assert missing_snapshots([taken, begins, ends]) == [1]
     assert missing_snapshots([begins, taken, ends]) == []
-    assert missing_snapshots([begins, told, ends]) == []
+    assert missing_snapshots([begins, reported, ends]) == []
     for name in ("ralph-tui/index.lock", "refs/ralph/run/001.lock", "refs/heads/main.lock"):
         (tmp_path / name).parent.mkdir(parents=True)
         (tmp_path / name).touch()

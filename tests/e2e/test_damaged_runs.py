@@ -83,7 +83,7 @@ def files_of(root: Path) -> list[Path]:
     return sorted(path for path in root.rglob("*") if path.is_file())
 
 
-def told(root: Path) -> None:
+def read_all_runs(root: Path) -> None:
     """Every run that is found is listed, read, folded and worded; nothing comes of outside."""
     for run in find_imported(root):
         row = row_of(run)
@@ -113,7 +113,7 @@ def test_damaged_files_cost_themselves(sample: str, tmp_path: Path) -> None:
         before = {file: file.read_bytes() for file in hit}
         for place, file in enumerate(hit):
             DAMAGES[(number + place) % len(DAMAGES)](file)
-        told(root)
+        read_all_runs(root)
         for file, content in before.items():
             put_back(file, content)
 
@@ -125,7 +125,7 @@ def test_the_file_that_a_run_is_named_by_may_be_damaged(damage: Damage, tmp_path
         root = unpacked(sample, tmp_path)
         for file in (file for file in files_of(root) if file.name in STATES):
             damage(file)
-        told(root)
+        read_all_runs(root)
 
 
 def put_back(file: Path, content: bytes) -> None:
@@ -148,7 +148,7 @@ def test_values_of_any_other_type_cost_themselves(sample: str, tmp_path: Path) -
             for index, place in enumerate(every[number::ROUNDS]):
                 put(changed, place, WRONG[(index + number) % len(WRONG)])
             file.write_text(json.dumps(changed))
-            told(root)
+            read_all_runs(root)
         file.write_text(whole)
 
 

@@ -18,9 +18,9 @@ def test_a_set_up_that_will_do(git_repo: Path) -> None:
     done = here("doctor", *words, cwd=git_repo)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[-1].startswith("ready: ralph-tui run")
-    told = json.loads(here("doctor", "--json", *words, cwd=git_repo).stdout)
-    assert told["ready"] is True
-    assert {"git", "agent", "disk", "settings"} <= {each["what"] for each in told["findings"]}
+    output = json.loads(here("doctor", "--json", *words, cwd=git_repo).stdout)
+    assert output["ready"] is True
+    assert {"git", "agent", "disk", "settings"} <= {each["what"] for each in output["findings"]}
 
 
 def test_what_is_missing_has_its_fix_and_an_exit_code(tmp_path: Path) -> None:

@@ -51,7 +51,9 @@ def test_it_costs_a_sentence_and_not_the_run(
     for layer, instead in PARTS.values():
         said = f"{layer} failed (ZeroDivisionError: inside the layer); {instead}"
         assert said in done.stdout
-        told = [event for event in events if event["kind"] == "noticed" and event["text"] == said]
-        assert told
-        assert all("Traceback" in event["detail"] for event in told)
+        reported = [
+            event for event in events if event["kind"] == "noticed" and event["text"] == said
+        ]
+        assert reported
+        assert all("Traceback" in event["detail"] for event in reported)
         assert f"{layer} failed" in report.stdout

@@ -108,8 +108,8 @@ def test_a_limit_hands_over_to_codex_and_claude_comes_back(
     records = [e for e in events if e["kind"] == "iteration_finished"]
     assert [e["iteration"] for e in records] == [1, 2], "no iteration is spent on the limit"
     prompts = git_repo.rglob("iter-001/prompt*.md")
-    told = {path.name: TAKEN_OVER in path.read_text() for path in prompts}
-    assert told == {"prompt.md": False, "prompt-2.md": True}
+    fields = {path.name: TAKEN_OVER in path.read_text() for path in prompts}
+    assert fields == {"prompt.md": False, "prompt-2.md": True}
     report = here("report", "--full", cwd=git_repo).stdout
     assert "- Worked: claude in iterations 1-2 (2 sessions, \\$" in report
     assert "; codex in iteration 1 (1 session, cost unknown, " in report

@@ -102,5 +102,7 @@ def test_one_goes_on_while_the_other_is_at_its_limit(
     ended = [event["outcome"] for event in of(events, "session_finished")]
     assert ended == ["limited", "success"]
     (record,) = of(events, "iteration_finished")
-    told = first == "codex" or second == "opencode"
-    assert (record["cost_usd"] is not None) == told, "no cost of nothing where one does not tell"
+    reported = first == "codex" or second == "opencode"
+    assert (record["cost_usd"] is not None) == reported, (
+        "no cost of nothing where one does not tell"
+    )

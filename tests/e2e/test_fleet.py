@@ -47,8 +47,8 @@ def plan(root: Path, *objectives: str, agent: str = DOES_ALL, **fleet: object) -
     lines = [f"{name} = {json.dumps(value)}" for name, value in common.items()]
     tables = [f"[[objective]]\ntext = {json.dumps(text)}" for text in objectives]
     path = root.parent / "night.toml"
-    told_agent = f"agent_command = {json.dumps(agent)}"
-    path.write_text("\n".join(["[fleet]", *lines, told_agent, *tables]) + "\n")
+    agent_line = f"agent_command = {json.dumps(agent)}"
+    path.write_text("\n".join(["[fleet]", *lines, agent_line, *tables]) + "\n")
     return path
 
 
@@ -185,10 +185,10 @@ def is_restored(root: Path) -> None:
     back = here("restore", "best", "--run", record, "--yes", cwd=root)
     assert back.returncode == 0, said(back)
     assert sorted(path.name for path in root.glob("*.txt")) == ["done-0.txt", "done-1.txt"]
-    told_of = mirror_of(root, "1")[-2]
-    assert isinstance(told_of, WorktreeRestored)
-    assert f"ralph-tui restore {told_of.present} --run {record}" in back.stdout
-    undone = here("restore", str(told_of.present), "--run", record, "--yes", cwd=root)
+    restored = mirror_of(root, "1")[-2]
+    assert isinstance(restored, WorktreeRestored)
+    assert f"ralph-tui restore {restored.present} --run {record}" in back.stdout
+    undone = here("restore", str(restored.present), "--run", record, "--yes", cwd=root)
     assert undone.returncode == 0, said(undone)
     assert [path.name for path in root.glob("*.txt")] == ["mine.txt"]
     assert {path.name for path in (root / record).iterdir()} == {"events.jsonl", "status.json"}

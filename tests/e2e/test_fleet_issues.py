@@ -81,21 +81,21 @@ def test_an_issue_of_a_file_is_read_by_its_number(root: Path, tracker: TrackerSe
 def test_what_keeps_issues_from_being_read_is_one_sentence(
     root: Path, tracker: TrackerService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def told(label: str = "night") -> str:
+    def refusal(label: str = "night") -> str:
         done = ask(root, "--from-issues", label, "-c", "true", *to_tracker(tracker))
         assert (done.returncode, done.stderr.count("\n")) == (2, 1), said(done)
         return done.stderr
 
-    assert "has no open issue with the label 'dusk'" in told("dusk")
+    assert "has no open issue with the label 'dusk'" in refusal("dusk")
     tracker.issues[2].update(title="", body=None)
-    assert "issue 3 is empty; describe the task" in told()
+    assert "issue 3 is empty; describe the task" in refusal()
     tracker.special = lambda _: Reply(503)
-    assert "has a server error (HTTP 503)" in told()
+    assert "has a server error (HTTP 503)" in refusal()
     tracker.special = lambda _: Reply(200, raw=b"<html>")
-    assert "is not a tracker; check outreach.tracker_url" in told()
+    assert "is not a tracker; check outreach.tracker_url" in refusal()
     monkeypatch.setenv("GITEA_TOKEN", "")
-    assert "set the environment variable GITEA_TOKEN" in told()
+    assert "set the environment variable GITEA_TOKEN" in refusal()
     tracker.url = "http://127.0.0.1:9"
     monkeypatch.setenv("GITEA_TOKEN", TOKEN)
-    assert "http://127.0.0.1:9 cannot be reached" in told()
+    assert "http://127.0.0.1:9 cannot be reached" in refusal()
     assert not (root / ".aiwg").exists()

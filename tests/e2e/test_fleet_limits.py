@@ -35,8 +35,8 @@ def claude(root: Path, monkeypatch: pytest.MonkeyPatch, *sessions: list[Json]) -
     )
     program.chmod(0o755)
     arguments = ["--dangerously-skip-permissions"]
-    told = {"about": "a fleet", "subscription": True, "arguments": arguments}
-    story.write_text(json.dumps({**told, "sessions": sessions}))
+    fields = {"about": "a fleet", "subscription": True, "arguments": arguments}
+    story.write_text(json.dumps({**fields, "sessions": sessions}))
     settings = {"RALPH_TUI_AGENT__BINARY": str(program), "RALPH_TUI_PERMISSIONS__MODE": "skip"}
     for name, value in environment(story, base=settings).items():
         monkeypatch.setenv(name, value)
@@ -45,8 +45,8 @@ def claude(root: Path, monkeypatch: pytest.MonkeyPatch, *sessions: list[Json]) -
 
 def file_of(root: Path, *objectives: str, **fleet: object) -> Path:
     """A fleet file; an objective is its lines."""
-    told = {"start_every": "1s", "agent": "claude", "command": GATE, "ports": 0, **fleet}
-    head = [f"{name} = {json.dumps(value)}" for name, value in told.items()]
+    fields = {"start_every": "1s", "agent": "claude", "command": GATE, "ports": 0, **fleet}
+    head = [f"{name} = {json.dumps(value)}" for name, value in fields.items()]
     tables = [f'[[objective]]\ntext = "Do it"\n{each}' for each in objectives]
     path = root.parent / "night.toml"
     accounts = ["[account.work]", "agents = 1", "[account.other]"]
@@ -125,13 +125,13 @@ def test_a_used_up_budget_ends_the_fleet_and_what_is_over_it_is_said_everywhere(
         ("ended", "interrupted"), ("skipped", None),
     ]  # fmt: skip
     assert state.finished is not None
-    told = "0 of 2 objectives completed, $1.00 of $0.50 used, $0.50 more than the budget"
-    assert state.finished.reason == told
+    text = "0 of 2 objectives completed, $1.00 of $0.50 used, $0.50 more than the budget"
+    assert state.finished.reason == text
     assert state.finished.spent_usd == pytest.approx(1.0, abs=0.01)
     lines, shown = watched.stdout, here("fleet", "status", cwd=root).stdout
     assert "the fleet has used 100 % of its budget, $1.00 of $0.50" in lines
-    assert lines.splitlines()[-1].endswith(f"the fleet ended: limit reached: {told}")
-    assert shown.splitlines()[0] == f"fleet-001  limit reached: {told}"
+    assert lines.splitlines()[-1].endswith(f"the fleet ended: limit reached: {text}")
+    assert shown.splitlines()[0] == f"fleet-001  limit reached: {text}"
     assert shown.count("stopped: the fleet's budget is used up") == 1
     assert shown.count("it will not run: the fleet has used 100 % of its budget") == 1
     assert nothing_is_left(root)

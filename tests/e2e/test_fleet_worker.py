@@ -57,8 +57,8 @@ class Cluster:
 
     def lines(self) -> dict[int, str]:
         """The loop's journal lines by number, including those sent without a request."""
-        told = self.seen.of(Recorded)
-        return {at: line for each in told for at, line in enumerate(each.lines, each.seq)}
+        reported = self.seen.of(Recorded)
+        return {at: line for each in reported for at, line in enumerate(each.lines, each.seq)}
 
     def close(self) -> None:
         self.dispatcher.stop()
@@ -153,11 +153,11 @@ def test_a_loop_goes_on_without_the_fleet_and_its_work_comes_home_line_by_line(
         assert far.wait(PATIENCE_S) == 0, far.lines
     gone = until(lambda: [each for each in cluster.seen.of(Disconnected) if each.left])[0]
     assert gone.reason == "it was stopped by SIGTERM"
-    told = [line.partition(" ")[2].rstrip() for line in far.lines]
-    assert told[0].startswith("far runs up to 3 loops at once, in "), told
-    assert "loop 1: preparing its working copy" in told
-    assert any(line.startswith("loop 1 completed: ") for line in told), told
-    assert "loop 1: its work was sent to the fleet" in told
+    output = [line.partition(" ")[2].rstrip() for line in far.lines]
+    assert output[0].startswith("far runs up to 3 loops at once, in "), output
+    assert "loop 1: preparing its working copy" in output
+    assert any(line.startswith("loop 1 completed: ") for line in output), output
+    assert "loop 1: its work was sent to the fleet" in output
 
 
 def test_a_second_worker_in_the_same_folder_is_refused(cluster: Cluster) -> None:

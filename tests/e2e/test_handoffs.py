@@ -16,20 +16,20 @@ __all__ = ["kept"]
 
 def test_the_prompt_of_each_session_is_shown(kept: Path) -> None:
     project = kept / "project"
-    told = [event for event in of(kept, "prompt_prepared") if event["iteration"] == 1]
-    assert len(told) > 1
-    for number, event in enumerate(told, 1):
+    reported = [event for event in of(kept, "prompt_prepared") if event["iteration"] == 1]
+    assert len(reported) > 1
+    for number, event in enumerate(reported, 1):
         words = ("prompt", "show", "--iteration", "1", "--session", str(number))
         shown = here(*words, cwd=project)
-        assert f"iteration 1, session {number} of {len(told)}, as it was sent" in shown.stderr
+        assert f"iteration 1, session {number} of {len(reported)}, as it was sent" in shown.stderr
         assert (HEADING in shown.stdout) == (number > 1)
         (file,) = project.rglob(event["path"])
         assert shown.stdout == file.read_text()
     last = here("prompt", "show", "task-001", "--iteration", "1", cwd=project)
-    assert f"session {len(told)} of {len(told)}" in last.stderr
+    assert f"session {len(reported)} of {len(reported)}" in last.stderr
     none = here("prompt", "show", "--iteration", "1", "--session", "9", cwd=project)
     assert none.returncode == 2
-    assert f"iteration 1 of task-001/001 has {len(told)} prompts" in none.stderr
+    assert f"iteration 1 of task-001/001 has {len(reported)} prompts" in none.stderr
 
 
 def test_a_handoff_tells_what_the_session_did_with_files_and_lines(kept: Path) -> None:

@@ -45,14 +45,14 @@ def over(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> Path:
     return Path(shutil.copytree(kept / "project", tmp_path / "over", symlinks=True))
 
 
-def told(*arguments: str, cwd: Path) -> str:
+def history_output(*arguments: str, cwd: Path) -> str:
     done = here("history", *arguments, cwd=cwd)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 def value(*arguments: str, cwd: Path) -> Any:
-    return json.loads(told(*arguments, "--json", cwd=cwd))
+    return json.loads(history_output(*arguments, "--json", cwd=cwd))
 
 
 def files(root: Path) -> dict[str, bytes]:
@@ -63,23 +63,23 @@ def files(root: Path) -> dict[str, bytes]:
 
 
 def test_tasks_attempts_and_one_attempt_are_told(over: Path) -> None:
-    rows = told(cwd=over).splitlines()
+    rows = history_output(cwd=over).splitlines()
     assert rows[2].split() == [
         *("task", "status", "attempts", "best", "iterations", "cost", "when", "description")
     ]
     assert rows[3].split()[:6] == ["task-001", "completed", "2", "100", "%", "4"]
     assert rows[3].endswith("Fix the failing checks")
     assert rows[4].startswith("task-002")
-    task = told("task-001", cwd=over)
+    task = history_output("task-001", cwd=over)
     assert [row.split()[:3] for row in task.splitlines()[-2:]] == [
         ["1", "limit", "reached"],
         ["2", "completed", "command"],
     ]
     assert "tags         bug-fix, docs" in task
-    attempt = told("task-001", "--attempt", "2", cwd=over)
+    attempt = history_output("task-001", "--attempt", "2", cwd=over)
     for words in ("task-001/002\n", "Plan\napproach", "What worked\n", "1          75 %"):
         assert words in attempt
-    assert attempt == told("task-001/002", cwd=over)
+    assert attempt == history_output("task-001/002", cwd=over)
 
 
 def test_as_json_what_is_not_known_is_left_out(over: Path) -> None:
@@ -182,11 +182,15 @@ def test_an_attempt_of_a_newer_version_is_told_to_be_one(over: Path) -> None:
 def test_what_an_agent_writes_into_the_records_reaches_no_terminal(over: Path) -> None:
     secret = "sk-" + "a1b2c3d4" * 4
     index = over / RECORDS / "index/tasks.json"
-    told(cwd=over)
+    history_output(cwd=over)
     for path in (index, over / TASK / "attempts/001/attempt.json"):
         text = path.read_text()
         path.write_text(text.replace("Fix the failing", f"\\u001b[31m{secret} Fix the failing"))
-    shown = told(cwd=over) + told("task-001", cwd=over) + told("task-001/001", cwd=over)
+    shown = (
+        history_output(cwd=over)
+        + history_output("task-001", cwd=over)
+        + history_output("task-001/001", cwd=over)
+    )
     shown += json.dumps(value(cwd=over)) + json.dumps(value("task-001", cwd=over))
     assert "Fix the failing" in shown
     assert "\x1b" not in shown
@@ -205,8 +209,8 @@ def test_a_reflection_by_hand_is_an_event_and_comes_back(over: Path) -> None:
     last = recording.events[-1]
     assert isinstance(last, ReflectionWritten)
     assert (last.attempt, last.triggered_by, last.learning) == (1, "manual", "Begin at 3")
-    [told_last] = value("task-001", "--attempt", "1", "--reflections", cwd=over)[-1:]
-    assert (told_last["learning"], told_last["reflection_type"]) == (
+    [reflection] = value("task-001", "--attempt", "1", "--reflections", cwd=over)[-1:]
+    assert (reflection["learning"], reflection["reflection_type"]) == (
         "Begin at 3",
         "process-improvement",
     )
@@ -216,7 +220,7 @@ def test_a_reflection_by_hand_is_an_event_and_comes_back(over: Path) -> None:
     assert here("status", "--json", cwd=over).stdout == newest, "nor is its run the newest"
     whole = files(over)
     lines = [json.loads(line) for line in whole[f"{TASK}/reflections.jsonl"].splitlines()]
-    assert {"version": "1.0.0", **told_last} in lines
+    assert {"version": "1.0.0", **reflection} in lines
     for name in whole:
         if not name.endswith("events.jsonl"):
             (over / name).unlink()
@@ -296,7 +300,7 @@ def test_the_files_follow_a_live_run_and_rebuild_mends_a_killed_one(git_repo: Pa
     assert here("rebuild", cwd=git_repo).returncode == 0
     assert has_status("failed")
     assert value(cwd=git_repo)[0]["status"] == "died"
-    assert "died" in told("task-001", cwd=git_repo)
+    assert "died" in history_output("task-001", cwd=git_repo)
 
 
 def test_a_living_run_writes_it_itself(git_repo: Path) -> None:
@@ -322,8 +326,8 @@ def test_a_living_run_writes_it_itself(git_repo: Path) -> None:
     assert (said["attempt"], said["triggered_by"]) == (1, "manual")
     assert other.returncode == 2
     assert "task-002/001" in other.stderr, "it owns the worktree"
-    assert "Mind the gap" in told("task-002", "--reflections", cwd=git_repo)
-    assert "Mind the gap" not in told("task-001", "--reflections", cwd=git_repo)
+    assert "Mind the gap" in history_output("task-002", "--reflections", cwd=git_repo)
+    assert "Mind the gap" not in history_output("task-001", "--reflections", cwd=git_repo)
 
 
 def test_a_run_whose_process_is_gone_is_called_dead(git_repo: Path) -> None:
@@ -336,8 +340,8 @@ def test_a_run_whose_process_is_gone_is_called_dead(git_repo: Path) -> None:
         process.wait()
     [row] = value(cwd=git_repo)
     assert (row["status"], row["iterations"]) == ("died", 1), "the open iteration counts"
-    assert "died" in told("task-001", cwd=git_repo)
-    assert "died" in told("task-001/001", cwd=git_repo)
+    assert "died" in history_output("task-001", cwd=git_repo)
+    assert "died" in history_output("task-001/001", cwd=git_repo)
     assert value("task-001", cwd=git_repo)["attempts"][0]["execution"]["iterations"] == 1
     assert "iteration   1 of " in here("status", cwd=git_repo).stdout
 
@@ -356,11 +360,11 @@ def test_a_run_that_was_killed_while_silent_has_lasted_equally_long_everywhere(o
     assert "\ntime        34m" in here("status", "--run", "task-002", cwd=over).stdout
     assert "\n- Time: 34m" in here("report", "task-002", "--full", cwd=over).stdout
     assert "\n- 1 session, 34m" in here("report", "task-002", "--full", cwd=over).stdout
-    assert "\ntime         34m" in told("task-002/001", cwd=over)
+    assert "\ntime         34m" in history_output("task-002/001", cwd=over)
 
 
 def test_a_task_at_its_limit_is_called_so_in_every_list(over: Path) -> None:
-    listed = told(cwd=over)
+    listed = history_output(cwd=over)
     (row,) = [line for line in listed.splitlines() if line.startswith("task-002")]
     assert " limit reached " in row
     assert "failed" not in row
@@ -386,10 +390,10 @@ def test_a_stopped_and_an_aborted_task_are_called_so_in_every_list(
         summary.write_text(json.dumps(fields))
         (over / RECORDS / "index/tasks.json").unlink()
 
-    (row,) = [line for line in told(cwd=over).splitlines() if line.startswith("task-002")]
+    (row,) = [line for line in history_output(cwd=over).splitlines() if line.startswith("task-002")]
     assert row.split()[1] == word
-    assert told("task-002", cwd=over).splitlines()[-1].split()[1] == word
-    assert f"state        {word}" in told("task-002/001", cwd=over)
+    assert history_output("task-002", cwd=over).splitlines()[-1].split()[1] == word
+    assert f"state        {word}" in history_output("task-002/001", cwd=over)
     (task,) = [each for each in value(cwd=over) if each["task"] == "task-002"]
     assert (task["status"], task["last_outcome"]) == ("failed", outcome)
 

@@ -126,10 +126,10 @@ def test_the_lab_says_what_is_recomputed(wired: Path) -> None:
 )
 def test_what_was_not_recorded_is_not_told_as_zero(sample: str, lines: str, tmp_path: Path) -> None:
     root = unpacked(sample, tmp_path)
-    told = here("replay", "aiwg", "--headless", cwd=root).stdout
+    output = here("replay", "aiwg", "--headless", cwd=root).stdout
     report = here("report", "aiwg", "--full", cwd=root).stdout
-    assert "+0 −0" not in told + report
-    assert [row for row in told.splitlines() if row.endswith(lines)]
+    assert "+0 −0" not in output + report
+    assert [row for row in output.splitlines() if row.endswith(lines)]
     rows = [row for row in report.splitlines() if row.startswith(("| 1 ", "| 2 "))]
     assert rows
     assert all(row.split(" | ")[-2] == ("1" if lines else "—") for row in rows[-2:])

@@ -112,15 +112,15 @@ def test_the_agent_of_another_run_commands_nothing(
 
 def test_it_is_ended_soon_and_commands_nothing(git_repo: Path, tmp_path: Path) -> None:
     (tmp_path / "escape.py").write_text(ESCAPE)
-    told, goes_on = tmp_path / "told", tmp_path / "goes on"
-    escape = f"[ -e {told} ] || exec {sys.executable} {tmp_path / 'escape.py'} {tmp_path}"
+    pid_file, goes_on = tmp_path / "told", tmp_path / "goes on"
+    escape = f"[ -e {pid_file} ] || exec {sys.executable} {tmp_path / 'escape.py'} {tmp_path}"
     waits = f"until [ -e '{goes_on}' ]; do sleep 0.1; done"
     root = project(git_repo)
     order = ("run", "Make it pass", "-c", GATE, "--agent", "command", "--agent-command")
     with start(*order, f"{escape}; {waits}; {ALL_DONE}", "--json", cwd=root) as process:
         try:
-            until(told.exists)
-            pid, answers = json.loads(told.read_text())
+            until(pid_file.exists)
+            pid, answers = json.loads(pid_file.read_text())
             until(lambda: len(events(root, "session_started")) == 2)
             # Neither living nor dead, while the run is alive.
             assert state_of(pid) == ""
@@ -128,7 +128,7 @@ def test_it_is_ended_soon_and_commands_nothing(git_repo: Path, tmp_path: Path) -
             process.communicate()
         finally:
             process.kill()
-            if told.exists() and state_of(pid := json.loads(told.read_text())[0]):
+            if pid_file.exists() and state_of(pid := json.loads(pid_file.read_text())[0]):
                 os.kill(pid, signal.SIGKILL)
     assert answers == [STARTED_BY_RUN, STARTED_BY_RUN]
     assert process.returncode == 0

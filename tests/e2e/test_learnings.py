@@ -50,8 +50,8 @@ def screen(root: Path) -> Iterator[Terminal]:
 def events(root: Path, kind: str) -> list[dict[str, Any]]:
     """Events of the second attempt."""
     journal = root / ".aiwg/ralph/tasks/task-001/attempts/002/events.jsonl"
-    told = [json.loads(line) for line in journal.read_bytes().splitlines()]
-    return [event for event in told if event["kind"] == kind]
+    lines = [json.loads(line) for line in journal.read_bytes().splitlines()]
+    return [event for event in lines if event["kind"] == kind]
 
 
 def until_awake(screen: Terminal) -> None:

@@ -90,8 +90,8 @@ def test_the_second_run_knows_what_the_first_has_learned(taught: Path) -> None:
     second = attempt(root)
     assert iterations(second) == 1
     (retrieved,) = of_kind(second, "learnings_retrieved")
-    told = [one for one in retrieved["learnings"] if one["in_prompt"]]
-    assert any("needs approach D" in one["text"] and one["why"] for one in told)
+    reported = [one for one in retrieved["learnings"] if one["in_prompt"]]
+    assert any("needs approach D" in one["text"] and one["why"] for one in reported)
     prompt = root / ".aiwg/ralph/tasks/task-001/attempts/002/results/iter-001/prompt.md"
     assert "tokenizer needs approach D" in prompt.read_text("utf-8")
     assert {event["success"] for event in of_kind(second, "learning_credited")} == {True}
@@ -192,7 +192,7 @@ def test_a_key_in_an_agents_output_surfaces_nowhere_in_memory(root: Path) -> Non
         events = attempt(root, "--max-iterations", "2")
         assert of_kind(events, "learning_staged")
     assert (root / ".aiwg/knowledge/ralph-learnings.json").exists(), "two runs have said it"
-    told = [
+    output = [
         here(*command, cwd=root).stdout
         for command in (
             ("memory", "list"),
@@ -202,9 +202,9 @@ def test_a_key_in_an_agents_output_surfaces_nowhere_in_memory(root: Path) -> Non
             ("search", "push"),
         )
     ]
-    assert sum(bool(text) for text in told) >= 4, told
+    assert sum(bool(text) for text in output) >= 4, output
     assert (root / "history.json").exists()
     files = [path for path in root.rglob("*") if path.is_file() and ".git/" not in str(path)]
     leaking = [path for path in files if KEY.encode() in path.read_bytes()]
     assert leaking == [root / "agent.py"]
-    assert not [text for text in told if KEY in text]
+    assert not [text for text in output if KEY in text]

@@ -47,7 +47,9 @@ def story(git_repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> It
     shutil.rmtree(folder)
 
 
-def told(path: Path, questions: dict[str, Any], sessions: list[Any] | None = None) -> None:
+def write_scenario(
+    path: Path, questions: dict[str, Any], sessions: list[Any] | None = None
+) -> None:
     scenario = {
         "about": "made here",
         "sessions": sessions or [writes("one.txt"), writes("two.txt")],
@@ -75,7 +77,7 @@ def test_a_human_without_a_verdict_is_asked_and_sees_the_diff(
     git_repo: Path, story: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     judge(monkeypatch)
-    told(story, {JUDGE: [{"text": "I would rather not."}]})
+    write_scenario(story, {JUDGE: [{"text": "I would rather not."}]})
     with start(*ORDER, "--max-iterations", "1", cwd=git_repo) as process:
         asked = reaches(git_repo, "question_asked")
         assert "+one.txt" in asked["diff"]
@@ -100,7 +102,7 @@ def test_the_end_of_a_run_cancels_a_question_at_once_and_leaves_no_process(
     git_repo: Path, story: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     judge(monkeypatch)
-    told(story, {JUDGE: [{"text": "{}", "delay_s": 500}]})
+    write_scenario(story, {JUDGE: [{"text": "{}", "delay_s": 500}]})
     with start(*ORDER, cwd=git_repo) as process:
         asked = reaches(git_repo, "model_asked")
         run_id = recorded(git_repo)[0]["run_id"]
@@ -122,7 +124,7 @@ def test_guidance_and_pause_are_heard_during_a_question(
     git_repo: Path, story: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     everything(monkeypatch)
-    told(story, {WORDING: [{"text": "{}", "delay_s": 500}]})
+    write_scenario(story, {WORDING: [{"text": "{}", "delay_s": 500}]})
     with start(*ORDER, cwd=git_repo) as process:
         reaches(git_repo, "model_asked")
         assert here("guide", "Mind the tests", cwd=git_repo).returncode == 0
@@ -145,7 +147,7 @@ def test_the_last_question_of_a_run_can_be_cut_short(
 ) -> None:
     everything(monkeypatch)
     slow = {LESSON: [{"text": "{}", "delay_s": 500}]}
-    told(story, {**ANSWERS, JUDGE: [says(met=True, reason="fine")], **slow})
+    write_scenario(story, {**ANSWERS, JUDGE: [says(met=True, reason="fine")], **slow})
     with start(*ORDER, cwd=git_repo) as process:
         until(lambda: [e for e in kinds(recorded(git_repo), "model_asked")
                        if e["purpose"] == "reflection"])  # fmt: skip
@@ -161,7 +163,7 @@ def test_a_killed_run_leaves_no_question_behind_and_asks_again_when_it_is_resume
     git_repo: Path, story: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     judge(monkeypatch)
-    told(story, {JUDGE: [{"text": "{}", "delay_s": 500}, says(met=True, reason="fine")]})
+    write_scenario(story, {JUDGE: [{"text": "{}", "delay_s": 500}, says(met=True, reason="fine")]})
     with start(*ORDER, cwd=git_repo) as process:
         reaches(git_repo, "model_asked")
         run_id = recorded(git_repo)[0]["run_id"]
@@ -202,7 +204,7 @@ def test_all_four_at_once_each_with_its_cost(
     git_repo: Path, story: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     everything(monkeypatch)
-    told(story, ANSWERS)
+    write_scenario(story, ANSWERS)
     done = here(*ORDER, cwd=git_repo, RALPH_TUI_AGENT__BINARY=str(STUB))
     assert done.returncode == 0, done.stderr
     events = events_of(done.stdout)
@@ -248,7 +250,7 @@ def test_the_real_binary_words_prompts_and_judges(
     git_repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "scenario.json"
-    told(file, ANSWERS, [[*writes("one.txt"), *writes("two.txt")]])
+    write_scenario(file, ANSWERS, [[*writes("one.txt"), *writes("two.txt")]])
     scenario = load(file, root=str(git_repo), python=sys.executable)
     with Api(scenario) as api:
         environ = {

@@ -153,18 +153,18 @@ def test_of_a_copy_without_an_end_nobody_knows_here_whether_it_goes_on(tmp_path:
         "check the original to see whether the run continues"
     )
     assert "resume" not in done.stdout
-    told = json.loads(here("status", str(folder), "--json", cwd=tmp_path).stdout)
-    assert (told["phase"], told["verdict_word"]) == ("unheard", "unknown")
+    output = json.loads(here("status", str(folder), "--json", cwd=tmp_path).stdout)
+    assert (output["phase"], output["verdict_word"]) == ("unheard", "unknown")
 
 
 def test_a_run_whose_process_is_gone_has_one_word_in_every_list(tmp_path: Path) -> None:
     folder = tmp_path / ".aiwg" / "ralph" / "tasks" / "task-001" / "attempts" / "001"
     folder.mkdir(parents=True)
     shutil.copy(FOLDER / "v1-steady.jsonl", folder / "events.jsonl")
-    told = here("status", cwd=tmp_path).stdout
-    assert told.startswith("◇ died: its process is gone; ralph-tui resume continues it\n")
-    assert told.count("◇") == 1
-    assert "killed" not in told
-    assert "disconnected" not in told
+    output = here("status", cwd=tmp_path).stdout
+    assert output.startswith("◇ died: its process is gone; ralph-tui resume continues it\n")
+    assert output.count("◇") == 1
+    assert "killed" not in output
+    assert "disconnected" not in output
     status = json.loads(here("status", "--json", cwd=tmp_path).stdout)
     assert status["verdict_word"] == "died"

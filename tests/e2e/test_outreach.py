@@ -267,9 +267,9 @@ def test_no_trouble_of_a_channel_changes_a_run(git_repo: Path, gitea: TrackerSer
     assert done.returncode == 4, done.stderr
     events = cli.events_of(done.stdout)
     assert events[-1]["kind"] == "run_finished"
-    told = [event for event in events if event["kind"] == "escalation_delivered"]
-    assert [(event["ok"], event["queued"]) for event in told] == [(False, True)] * 2
-    assert {event["channel"] for event in told} == {"webhook", "gitea"}
+    reported = [event for event in events if event["kind"] == "escalation_delivered"]
+    assert [(event["ok"], event["queued"]) for event in reported] == [(False, True)] * 2
+    assert {event["channel"] for event in reported} == {"webhook", "gitea"}
     assert gitea.issues == []
     no_secret_in(git_repo, done.stdout, done.stderr)
     assert TOKEN[::-1] not in done.stdout + done.stderr

@@ -52,11 +52,11 @@ def asks(project: Path, topic: str) -> dict[str, Any]:
     """Wait for a question that another terminal can answer according to the status."""
     asked = until(lambda: of(project, "question_asked", topic=topic))[-1]
 
-    def is_told() -> bool:
+    def is_shown() -> bool:
         status = json.loads(here("status", "--json", cwd=project).stdout)
         return bool((status.get("question") or {}).get("question_id") == asked["question_id"])
 
-    until(is_told)
+    until(is_shown)
     return asked
 
 

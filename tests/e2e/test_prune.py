@@ -67,9 +67,9 @@ def test_a_pruned_run_can_still_be_replayed_and_reported(repo: Path) -> None:
     before, refs = present(repo), hidden(repo)
     status = git(repo, "status", "--porcelain=v2")
     replayed = here("replay", "--json", cwd=repo).stdout
-    told = here("prune", "--keep", "0", "--dry-run", cwd=repo)
-    assert told.returncode == 0, told.stderr
-    paths = {line.strip() for line in told.stdout.splitlines() if line.startswith("  ")}
+    output = here("prune", "--keep", "0", "--dry-run", cwd=repo)
+    assert output.returncode == 0, output.stderr
+    paths = {line.strip() for line in output.stdout.splitlines() if line.startswith("  ")}
     assert present(repo) == before, "to list is not to touch"
 
     done = here("prune", "--keep", "0", "--yes", cwd=repo)
@@ -98,9 +98,9 @@ def test_a_report_counts_the_snapshots_that_are_there(repo: Path) -> None:
     assert "- Permissions: unrestricted: a shell command may do anything\n" in whole
     assert "Between the start and the end:\n\n| category | files |" in whole
     git(repo, "update-ref", "-d", refs[0])
-    told = here("report", "--full", cwd=repo).stdout
-    assert f"- {len(refs) - 1} of {len(refs)} snapshots of the files, on `refs/ralph/" in told
-    assert "; 1 gone (pruned" in told
+    output = here("report", "--full", cwd=repo).stdout
+    assert f"- {len(refs) - 1} of {len(refs)} snapshots of the files, on `refs/ralph/" in output
+    assert "; 1 gone (pruned" in output
     shutil.rmtree(repo / ".git")
     asked = here("report", "--full", cwd=repo)
     assert (asked.returncode, asked.stderr) == (0, "")
@@ -114,12 +114,12 @@ def test_a_status_names_the_bad_line(repo: Path) -> None:
     lines = journal.read_bytes().splitlines(keepends=True)
     lines[4] = b"not an event\n"
     journal.write_bytes(b"".join(lines))
-    told = here("status", cwd=repo)
-    assert told.returncode == 0, told.stderr
+    output = here("status", cwd=repo)
+    assert output.returncode == 0, output.stderr
     where = journal.relative_to(repo)
     replay = f"ralph-tui replay {where.parent}"
     sentence = f"{where}:5 cannot be read; {replay} shows the earlier events"
-    assert told.stdout.endswith(f"journal     {sentence}\n")
+    assert output.stdout.endswith(f"journal     {sentence}\n")
     assert json.loads(here("status", "--json", cwd=repo).stdout)["problem"] == sentence
 
 

@@ -94,13 +94,13 @@ def test_an_agent_that_writes_garbage_over_the_records_breaks_nothing(git_repo: 
 
 def test_what_a_command_does_without_telling_is_on_record(over: Path) -> None:
     before = projections(over)
-    told = [json.loads(line) for line in before["attempts/001/actions.jsonl"].splitlines()]
-    assert [(line["iteration"], line["type"], line["derived"]) for line in told] == [
+    lines = [json.loads(line) for line in before["attempts/001/actions.jsonl"].splitlines()]
+    assert [(line["iteration"], line["type"], line["derived"]) for line in lines] == [
         (k, kind, True) for k in range(1, 5) for kind in ("task", "write")
     ]
-    assert told[1]["params"] == {"file_path": "done-0.txt"}
+    assert lines[1]["params"] == {"file_path": "done-0.txt"}
     record = json.loads(before["attempts/001/attempt.json"])
-    assert record["execution"]["actions_performed"] == len(told)
+    assert record["execution"]["actions_performed"] == len(lines)
 
 
 def test_of_a_journal_with_a_bad_line_nothing_is_written_anew(over: Path) -> None:

@@ -183,13 +183,13 @@ def test_a_pause_is_decided_elsewhere_and_the_first_answer_counts(git_repo: Path
         assert "needs you" in line
         assert len(line) <= 61
 
-        told = said("decide", cwd=git_repo)
-        assert asked["text"] in told
-        assert all(reason in told for reason in asked["evidence"])
-        assert all(option["verb"].split(None, 1)[-1] in told for option in asked["options"])
+        output = said("decide", cwd=git_repo)
+        assert asked["text"] in output
+        assert all(reason in output for reason in asked["evidence"])
+        assert all(option["verb"].split(None, 1)[-1] in output for option in asked["options"])
         # A question waits without a limit only if a user is present.
         assert asked["default"] == "abort"
-        assert "if you do not answer: aborts in " in told
+        assert "if you do not answer: aborts in " in output
 
         assert "'zork' is not a valid answer" in refused("decide", "zork", cwd=git_repo, code=2)
         assert "needs a text" in refused("decide", "guide", cwd=git_repo, code=2)

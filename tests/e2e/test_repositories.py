@@ -80,12 +80,12 @@ HARMLESS = {
 @pytest.mark.parametrize("does", HARMLESS.values(), ids=HARMLESS.keys())
 def test_an_agent_may_use_git(git_repo: Path, does: str) -> None:
     events = events_with(git_repo, does)
-    told = warnings(events)
+    reported = warnings(events)
     if "--prune" in does:
         # The base of the comparison is gone; the run reports that and continues.
-        assert all("are unknown" in text or "cannot be listed" in text for text in told)
+        assert all("are unknown" in text or "cannot be listed" in text for text in reported)
     else:
-        assert told == []
+        assert reported == []
         assert settled(events) == EACH_A_FILE
     last = of(events, "snapshot_taken")[-1]
     names = git(git_repo, "ls-tree", "-r", "--name-only", last["commit"]).split()
@@ -96,9 +96,9 @@ def test_an_agent_may_use_git(git_repo: Path, does: str) -> None:
 
 def test_an_agent_that_makes_the_repository_anew(git_repo: Path) -> None:
     events = events_with(git_repo, "rm -rf .git; git init -q; git add -A; git commit -qm new")
-    told = warnings(events)
-    assert told
-    assert all("are unknown" in text or "cannot be listed" in text for text in told)
+    reported = warnings(events)
+    assert reported
+    assert all("are unknown" in text or "cannot be listed" in text for text in reported)
     last = of(events, "snapshot_taken")[-1]
     assert git(git_repo, "show", f"{last['commit']}:two.txt") == "2\n"
     assert git(git_repo, "log", "--format=%s") == "new\n"
@@ -109,8 +109,8 @@ def test_a_deleted_repository_is_not_mistaken_for_the_one_around_it(git_repo: Pa
     inner.mkdir()
     git(inner, "init", "-q")
     events = events_with(inner, "rm -rf .git")
-    told = " ".join(warnings(events))
-    assert f"no snapshot taken: the git repository of {inner} is gone" in told
+    text = " ".join(warnings(events))
+    assert f"no snapshot taken: the git repository of {inner} is gone" in text
     assert not (inner / ".git").exists(), "it is the user's to bring back"
     assert git(git_repo, "for-each-ref", "refs/ralph") == ""
     assert not (git_repo / ".git" / "ralph-tui").exists()

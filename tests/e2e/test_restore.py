@@ -217,10 +217,10 @@ def incomplete(root: Path, *words: str) -> tuple[list[str], list[str]]:
     named = [line.removeprefix("  unchanged: ") for line in lines if "  unchanged: " in line]
     number = f"{len(named)} file{'' if len(named) == 1 else 's'}"
     assert done.stderr.startswith(f"ralph-tui: {number} w")
-    (told,) = events(root, "worktree_restored")[-1:]
-    rows = zip(told["kept"], told["reasons"], strict=True)
+    (reported,) = events(root, "worktree_restored")[-1:]
+    rows = zip(reported["kept"], reported["reasons"], strict=True)
     assert [f"{path}: {why}" for path, why in rows] == named
-    assert told["kept_count"] == len(named)
+    assert reported["kept_count"] == len(named)
     at = [index for index, line in enumerate(lines) if "of them cannot be restored:" in line]
     return [line.strip() for line in lines[at[0] + 1 :] if ": " in line] if at else [], named
 
@@ -431,8 +431,8 @@ def test_one_that_was_cut_off_is_finished_by_the_resume(ended: Path) -> None:
     assert "↶   4" in restored(ended)
     done = here("resume", "--headless", "--max-iterations", "9", cwd=ended)
     assert done.returncode == 0, done.stdout + done.stderr
-    (told,) = events(ended, "worktree_restored")
-    assert (told["snapshot"], told["present"], told["paths"]) == (2, 4, ["tool.sh"])
+    (reported,) = events(ended, "worktree_restored")
+    assert (reported["snapshot"], reported["present"], reported["paths"]) == (2, 4, ["tool.sh"])
     restored(ended, "4", "--yes")
     assert world(ended) == after
 
@@ -586,8 +586,8 @@ def test_a_living_run_refuses_unless_it_is_paused(git_repo: Path) -> None:
             said = restored(git_repo, "1", "--yes")
             assert (git_repo / "README.md").read_text() == "# sample\n"
             assert not (git_repo / "go").exists()
-            (told,) = events(git_repo, "worktree_restored")
-            assert f"undo: ralph-tui restore {told['present']}\n" in said
+            (reported,) = events(git_repo, "worktree_restored")
+            assert f"undo: ralph-tui restore {reported['present']}\n" in said
             assert "after the session of iteration 1" in restored(git_repo)
             process.send_signal(signal.SIGINT)
             process.communicate()
@@ -595,5 +595,5 @@ def test_a_living_run_refuses_unless_it_is_paused(git_repo: Path) -> None:
             process.kill()
             process.communicate()
     assert said.startswith("back to snapshot 1")
-    restored(git_repo, str(told["present"]), "--yes")
+    restored(git_repo, str(reported["present"]), "--yes")
     assert (git_repo / "README.md").read_text() == "by hand\n"

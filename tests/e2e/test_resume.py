@@ -309,10 +309,10 @@ def test_a_session_that_was_silent_when_its_run_died_has_lasted(
     kept = [json.dumps(event).encode() + b"\n" for event in past[: second + 1]]
     journal(limited).write_bytes(b"".join(kept))
     status = journal(limited).parent / "status.json"
-    told = json.loads(status.read_text())
-    del told["outcome"]
+    fields = json.loads(status.read_text())
+    del fields["outcome"]
     status.write_text(
-        json.dumps(told | {"seq": past[second]["seq"] + seq_off, "silent_s": 34 * 60.0})
+        json.dumps(fields | {"seq": past[second]["seq"] + seq_off, "silent_s": 34 * 60.0})
     )
     completes(limited, "--max-iterations", "9")
     (resumed,) = kinds(limited, "run_resumed")
@@ -397,8 +397,8 @@ def test_a_bad_line_in_the_middle(limited: Path) -> None:
     status = here("status", "task-001/001", cwd=limited).stdout
     assert f"{works} --max-iterations {SHORT + 5}" in status
     killed = journal(limited).with_name("status.json")
-    told = json.loads(killed.read_text()) | {"outcome": None, "phase": "agent"}
-    killed.write_text(json.dumps(told))
+    fields = json.loads(killed.read_text()) | {"outcome": None, "phase": "agent"}
+    killed.write_text(json.dumps(fields))
     assert f"unknown: its record ends abruptly here, without an outcome; {works}" in (
         here("status", cwd=limited).stdout
     )
@@ -421,9 +421,9 @@ def test_of_a_bad_line_in_a_fleets_loop_no_way_of_a_single_run_is_named(
     said = refused(tree)
     assert "events.jsonl:30 cannot be read, so this loop of a fleet cannot continue" in said
     assert "'ralph-tui fleet run ... --base BRANCH'" in said
-    told = [here(*words, cwd=tree).stdout for words in (["status"], ["report"])]
-    assert "see ralph-tui fleet status" in told[1]
-    for words in (said, *told):
+    output = [here(*words, cwd=tree).stdout for words in (["status"], ["report"])]
+    assert "see ralph-tui fleet status" in output[1]
+    for words in (said, *output):
         assert "ralph-tui resume" not in words
 
 
@@ -473,8 +473,8 @@ def test_another_branch_and_hidden_refs_were_deleted(limited: Path) -> None:
     git(limited, "gc", "-q", "--prune=now")
     (limited / "mine.txt").write_text("changed\n")
     after, _ = completes(limited, "--max-iterations", "4")
-    told = [event["text"] for event in after if event["kind"] == "noticed"]
-    assert any("snapshots are no longer in this repository" in t for t in told)
+    reported = [event["text"] for event in after if event["kind"] == "noticed"]
+    assert any("snapshots are no longer in this repository" in t for t in reported)
     assert git(limited, "rev-parse", "HEAD") == head
     assert git(limited, "branch", "--show-current") == "other\n"
 

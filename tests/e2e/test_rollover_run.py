@@ -79,9 +79,9 @@ def holds(root: Path, events: list[Any]) -> None:
                for e in kinds(events, "prompt_prepared")]  # fmt: skip
     assert [path.name for path in prompts] == ["prompt.md", "prompt-2.md"]
     assert HEADING not in prompts[0].read_text()
-    told = prompts[1].read_text()
-    assert HEADING in told
-    assert left["read_at"] in told
+    text = prompts[1].read_text()
+    assert HEADING in text
+    assert left["read_at"] in text
     assert [e["iteration"] for e in kinds(events, "iteration_finished")] == [1]
     assert processes_of(kinds(events, "run_started")[0]["run_id"]) == []
 

@@ -21,8 +21,8 @@ SAY = (
 
 
 def search(root: Path, *words: str) -> list[dict[str, object]]:
-    told = here("search", "--json", *words, cwd=root).stdout
-    return [json.loads(line) for line in told.splitlines()]
+    output = here("search", "--json", *words, cwd=root).stdout
+    return [json.loads(line) for line in output.splitlines()]
 
 
 @pytest.fixture
@@ -46,15 +46,15 @@ def test_what_a_run_did_is_found_and_opens_at_that_moment(git_repo: Path) -> Non
         assert words[:2] == ["ralph-tui", "replay"]
         shown = events_of(here(*words[1:], "--json", cwd=root).stdout)
         assert shown[-1]["seq"] == one["seq"]
-        told = shown[-1:] if one["kind"] != "action" else shown[-9:]  # what it said just before
-        assert "zebra" in json.dumps(told)
+        last = shown[-1:] if one["kind"] != "action" else shown[-9:]  # what it said just before
+        assert "zebra" in json.dumps(last)
 
 
 def test_results_say_what_where_when_and_how_to_see_it(recorded: Path) -> None:
-    told = here("search", "oauth", "mock", cwd=recorded).stdout
-    assert "learning · task-001/001 · iteration 1 · 2026-11-20 " in told
-    assert "  *Mock* the *OAuth* provider first" in told
-    assert "  ralph-tui replay task-001/001 --at 7" in told
+    output = here("search", "oauth", "mock", cwd=recorded).stdout
+    assert "learning · task-001/001 · iteration 1 · 2026-11-20 " in output
+    assert "  *Mock* the *OAuth* provider first" in output
+    assert "  ralph-tui replay task-001/001 --at 7" in output
 
 
 def test_kind_limit_and_json(recorded: Path) -> None:
@@ -170,7 +170,7 @@ def test_the_doctor_says_what_finds_similar_tasks(recorded: Path) -> None:
 def test_the_index_of_a_repository_without_runs_is_nothing_to_commit(git_repo: Path) -> None:
     here("search", "zebra", cwd=git_repo)
     assert (git_repo / ".aiwg" / "ralph" / "index" / "search.db").exists()
-    told = subprocess.run(
+    listed = subprocess.run(
         ["git", "status", "--short"], cwd=git_repo, check=True, capture_output=True, text=True
     )
-    assert told.stdout == ""
+    assert listed.stdout == ""

@@ -34,9 +34,9 @@ def test_a_run_keeps_it_beside_its_work(git_repo: Path) -> None:
     )
     assert state["linear_issue"] == "ENG-7"
     events = read_journal(resolve_run(git_repo, None).journal).events
-    told = [one.path for e in events if isinstance(e, FilesChanged) for one in e.changes]
-    assert "done-0.txt" in told
-    assert not [path for path in told if ".claude" in path]
+    reported = [one.path for e in events if isinstance(e, FilesChanged) for one in e.changes]
+    assert "done-0.txt" in reported
+    assert not [path for path in reported if ".claude" in path]
     assert not [e.text for e in events if isinstance(e, Noticed) and "state" in e.text]
 
 

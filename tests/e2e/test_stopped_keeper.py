@@ -20,15 +20,17 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 RUN = ("run", "Make it pass", "-c", GATE, "--agent", "command", "--agent-command")
 
 
-def order(told: Path) -> list[str]:
+def order(pid_file: Path) -> list[str]:
     """A run whose second session stops its keeper and then continues."""
-    stops = f"[ -e {told} ] || ! [ -e done-1.txt ] || {{ echo $PPID >{told}; kill -STOP $PPID; "
+    stops = (
+        f"[ -e {pid_file} ] || ! [ -e done-1.txt ] || {{ echo $PPID >{pid_file}; kill -STOP $PPID; "
+    )
     agent = f"{ONE_MORE}; {stops} exec sleep 500; }}"
     return [*RUN, agent]
 
 
 @pytest.fixture
-def told(tmp_path: Path) -> Iterator[Path]:
+def pid_file(tmp_path: Path) -> Iterator[Path]:
     """The file in which the agent writes the keeper's pid."""
     path = tmp_path / "keeper"
     yield path
@@ -37,29 +39,29 @@ def told(tmp_path: Path) -> Iterator[Path]:
 
 
 def test_the_run_goes_on_with_the_next_session(
-    git_repo: Path, told: Path, monkeypatch: pytest.MonkeyPatch
+    git_repo: Path, pid_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(running, "ASK_S", 0.2)
     root = project(git_repo)
-    done = here(*order(told), "--json", cwd=root)
+    done = here(*order(pid_file), "--json", cwd=root)
     assert done.returncode == 0, done.stderr
     ends = [event["outcome"] for event in events(root, "session_finished")]
     assert ends.count("crashed") == 1
     assert ends.count("success") == len(ends) - 1 >= 3
-    assert state_of(int(told.read_text())) == ""
+    assert state_of(int(pid_file.read_text())) == ""
     (started,) = events(root, "run_started")
     assert processes_of(started["run_id"]) == []
 
 
 @pytest.mark.parametrize("after", [("resume", "--headless"), ("restore", "1", "--yes")])
 def test_what_a_killed_run_has_left_is_ended_by_what_comes_next(
-    git_repo: Path, told: Path, after: tuple[str, ...]
+    git_repo: Path, pid_file: Path, after: tuple[str, ...]
 ) -> None:
     root = project(git_repo)
-    with start(*order(told), "--json", cwd=root) as process:
+    with start(*order(pid_file), "--json", cwd=root) as process:
         try:
-            until(lambda: told.exists() and told.read_text().endswith("\n"))
-            keeper = int(told.read_text())
+            until(lambda: pid_file.exists() and pid_file.read_text().endswith("\n"))
+            keeper = int(pid_file.read_text())
             until(lambda: state_of(keeper) == "T")
         finally:
             process.kill()

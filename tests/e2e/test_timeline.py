@@ -96,7 +96,7 @@ def press_until(screen: Terminal, key: str, done: Callable[[], object]) -> None:
     raise AssertionError(f"{key} does not do it:\n{screen.screen}")
 
 
-def assert_told_by_the_present(screen: Terminal, root: Path) -> None:
+def assert_restore_is_explained(screen: Terminal, root: Path) -> None:
     """Going back to the last snapshot must announce that it undoes later manual changes."""
     mine = present(root)
     screen.press("3", "End")
@@ -123,7 +123,7 @@ def test_a_point_is_looked_at_restored_and_the_restore_undone(
     branch = git(root, "rev-parse", "HEAD", "--symbolic-full-name", "HEAD")
 
     # The question is about the current files, not those of the last snapshot.
-    assert_told_by_the_present(screen, root)
+    assert_restore_is_explained(screen, root)
 
     # Walk the line, and read what the iteration changed.
     screen.press("3")

@@ -32,12 +32,12 @@ class Terminal:
     ) -> None:
         self.socket = f"ralph-test-{uuid.uuid4().hex[:12]}"
         size = ("-x", str(width), "-y", str(height))
-        told = self._tmux(
+        reported = self._tmux(
             *("-f", "/dev/null", "new-session", "-d", *size, sys.executable, "-ISc", DETACH, ";"),
             *("set-option", "-g", "status", "off", ";", "resize-window", *size, ";"),
             *("display-message", "-p", PANE_FORMAT),
         )
-        first, tty, socket, pane, version, kind = told.split()
+        first, tty, socket, pane, version, kind = reported.split()
         until(lambda: _is_detached(first))
         here = {"TERM": kind, "TMUX": socket, "TMUX_PANE": pane}
         here |= {"TERM_PROGRAM": "tmux", "TERM_PROGRAM_VERSION": version}

@@ -52,11 +52,11 @@ rows = st.sampled_from([ANY, *KNOWN])
 @given(
     st.lists(st.tuples(st.sampled_from(["update", "ask", "answer"]), objects), max_size=12), rows
 )
-def test_updates_in_any_order(told: list[tuple[str, dict[str, Any]]], quirks: Quirks) -> None:
+def test_updates_in_any_order(messages: list[tuple[str, dict[str, Any]]], quirks: Quirks) -> None:
     reader, events = UpdateReader(1, ROOT, quirks), []
     reader.begin_turn()
     permits = Permits(Permissions("edits"), "true", Path(ROOT))
-    for number, (what, fields) in enumerate(told):
+    for number, (what, fields) in enumerate(messages):
         reader.seek(number, float(number))
         if what == "update":
             events += reader.take(fields)
@@ -89,8 +89,8 @@ def test_refused_requests(code: int, message: str, data: object, quirks: Quirks)
 
 
 @given(values, values, rows, st.sampled_from(["edits", "ask", "skip"]))
-def test_openings(told: object, session: object, quirks: Quirks, mode: str) -> None:
-    opening.capabilities(told)
+def test_openings(answer: object, session: object, quirks: Quirks, mode: str) -> None:
+    opening.capabilities(answer)
     opening.settings("s", session, quirks, mode, "a-model")
     opening.new_session_model(session)
     opening.new_session_mode(session)

@@ -121,13 +121,13 @@ def test_an_assessment_is_made_of_anything_and_is_bounded(evidence: Evidence) ->
     assert len(made.blockers) <= 20
     assert len(made.pending) <= 20
     assert len(made.learnings) <= 10
-    told = [
+    reported = [
         *(each.text for each in made.accomplishments),
         *(each.text for each in made.blockers),
         *(*made.pending, *made.learnings, *made.missing, made.last_action, made.next_step),
     ]
-    assert max(map(len, told)) <= LONGEST + 30
-    assert not any("\n" in text or "\x1b" in text for text in told)
+    assert max(map(len, reported)) <= LONGEST + 30
+    assert not any("\n" in text or "\x1b" in text for text in reported)
     assert len(made.summary) <= 400
 
 
@@ -217,11 +217,11 @@ def test_the_file_of_any_assessment_is_json_in_its_schema(evidence: Evidence) ->
     state.apply(assess(evidence))
     content = assessment_of(state, evidence.iteration)
     assert content is not None
-    told = json.loads(json.dumps(content, allow_nan=False))
-    assert told["phase"] in ("early", "mid", "late", "complete")
-    assert math.isfinite(told["estimatedProgress"])
-    assert set(told["filesChanged"]) == {"added", "modified", "deleted", "byCategory"}
-    assert len(told["evidence"]["accomplishments"]) == len(told["accomplishments"])
+    fields = json.loads(json.dumps(content, allow_nan=False))
+    assert fields["phase"] in ("early", "mid", "late", "complete")
+    assert math.isfinite(fields["estimatedProgress"])
+    assert set(fields["filesChanged"]) == {"added", "modified", "deleted", "byCategory"}
+    assert len(fields["evidence"]["accomplishments"]) == len(fields["accomplishments"])
 
 
 @each_row("iteration", [0, 7])

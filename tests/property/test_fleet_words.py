@@ -32,12 +32,12 @@ def test_every_state_has_its_sentences(events: list[FleetEvent]) -> None:
             for lost in get_args(Lost):
                 assert fleet_sentence(state, now, lost=lost)
             for loop in state.loops.values():
-                told = [loop_sentence(loop, state, now, lost=lost) for lost in get_args(Lost)]
-                told.append(result_sentence(loop))
-                told.append(kept_sentence(loop))
-                told += conflict_sentences(loop)
-                assert told[0]
-                assert not any("None" in sentence or "\n" in sentence for sentence in told)
+                reported = [loop_sentence(loop, state, now, lost=lost) for lost in get_args(Lost)]
+                reported.append(result_sentence(loop))
+                reported.append(kept_sentence(loop))
+                reported += conflict_sentences(loop)
+                assert reported[0]
+                assert not any("None" in sentence or "\n" in sentence for sentence in reported)
 
 
 @given(a_journal())

@@ -28,9 +28,11 @@ def learnings(draw: st.DrawFn) -> Learning:
 @st.composite
 def look_ups(draw: st.DrawFn) -> ev.LearningsRetrieved:
     found = draw(st.lists(learnings(), unique_by=lambda one: one.learning_id))
-    told = [Retrieved(**one.model_dump(), why="w", in_prompt=draw(st.booleans())) for one in found]
+    retrieved = [
+        Retrieved(**one.model_dump(), why="w", in_prompt=draw(st.booleans())) for one in found
+    ]
     return ev.LearningsRetrieved(
-        iteration=draw(st.integers(1, 3)), task_type="general", learnings=told
+        iteration=draw(st.integers(1, 3)), task_type="general", learnings=retrieved
     )
 
 
@@ -63,15 +65,17 @@ def test_what_was_sent_stays_until_the_next_look_up(events: list[ev.Event]) -> N
         state.apply(event)
         if isinstance(event, ev.LearningsRetrieved):
             looked_up = event.learnings
-            told = {one.learning_id: one.text for one in looked_up if one.in_prompt}
-            sent[event.iteration] = sent.get(event.iteration, {}) | told
+            reported = {one.learning_id: one.text for one in looked_up if one.in_prompt}
+            sent[event.iteration] = sent.get(event.iteration, {}) | reported
         memory = state.memory
         assert [one.looked_up for one in memory.current] == looked_up
         carried = [one for one in looked_up if one.in_prompt]
         assert [one.looked_up for one in memory.in_prompt] == carried
         assert all(key == one.learning.learning_id for key, one in memory.seen.items())
-        for iteration, told in sent.items():
-            assert {one.sent[iteration] for one in memory.carried(iteration)} >= set(told.values())
+        for iteration, reported in sent.items():
+            assert {one.sent[iteration] for one in memory.carried(iteration)} >= set(
+                reported.values()
+            )
         if isinstance(event, ev.LearningCredited):
             credited.setdefault(event.learning_id, set()).add(event.iteration)
         if isinstance(event, ev.LearningPromoted):  # the result under its first name stays, too

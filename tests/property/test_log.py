@@ -112,9 +112,9 @@ def test_each_alarm_and_intervention_is_told_once_in_order(made: list[ev.Event])
         assert rows == sorted(rows)
         assert entry.head.word
         assert all(row.text for row in entry.follow)
-    told = Counter(row.seq for entry in entries for row in entry.rows)
+    reported = Counter(row.seq for entry in entries for row in entry.rows)
     by_seq = {event.seq: event for event in events}
-    twice = [by_seq[seq] for seq, times in told.items() if times > 1]
+    twice = [by_seq[seq] for seq, times in reported.items() if times > 1]
     # An end settles whatever is open, each in its entry.
     ends = next_episodes(events)
     assert all(
@@ -123,7 +123,7 @@ def test_each_alarm_and_intervention_is_told_once_in_order(made: list[ev.Event])
         if e not in ends
     )
     must = [e for e in events if isinstance(e, ev.AlarmRaised | ev.InterventionMade)]
-    assert [e for e in must if told[e.seq] not in ((1, 2) if e in ends else (1,))] == []
+    assert [e for e in must if reported[e.seq] not in ((1, 2) if e in ends else (1,))] == []
 
 
 @given(st.lists(EVENTS, max_size=30), st.integers(0, 30))

@@ -228,8 +228,8 @@ def test_pytest_summaries_add_up(runs: list[Counts], quiet: bool) -> None:  # no
 def test_unittest_summaries_add_up(runs: list[Counts]) -> None:
     lines: list[str] = []
     for run in runs:
-        told = {"failures": run.failed, "errors": run.errors, "skipped": run.skipped}
-        notes = ", ".join(f"{word}={number}" for word, number in told.items() if number)
+        fields = {"failures": run.failed, "errors": run.errors, "skipped": run.skipped}
+        notes = ", ".join(f"{word}={number}" for word, number in fields.items() if number)
         verdict = "FAILED" if run.failed or run.errors else "OK"
         lines += [
             "-" * 70,
@@ -242,12 +242,12 @@ def test_unittest_summaries_add_up(runs: list[Counts]) -> None:
 
 
 def _jest(run: Counts) -> list[str]:
-    told = f"{run.failed} failed, {run.skipped} skipped, {run.passed} passed, 9 total"
+    text = f"{run.failed} failed, {run.skipped} skipped, {run.passed} passed, 9 total"
     broken = [f"FAIL {n}.js\n  \u25cf Test suite failed to run" for n in range(run.errors)]
     return [
         *"\n".join(broken).splitlines(),
         f"Test Suites: {run.errors + run.failed} failed, 99 total",
-        f"Tests:       {told}",
+        f"Tests:       {text}",
         "Snapshots:   0 total",
         "Time:        1 s",
     ]
@@ -267,12 +267,16 @@ def _vitest(run: Counts) -> list[str]:
 
 def _mocha(run: Counts) -> list[str]:
     broken = [" Exception during run: Error: no"] * run.errors
-    told = [f"  {run.passed} passing (5ms)", f"  {run.skipped} pending", f"  {run.failed} failing"]
-    return [*broken, "", *told, ""]
+    reported = [
+        f"  {run.passed} passing (5ms)",
+        f"  {run.skipped} pending",
+        f"  {run.failed} failing",
+    ]
+    return [*broken, "", *reported, ""]
 
 
 def _node(run: Counts) -> list[str]:
-    told = {
+    fields = {
         "tests": run.total + run.skipped,
         "suites": 1,
         "pass": run.passed,
@@ -281,7 +285,7 @@ def _node(run: Counts) -> list[str]:
         "skipped": run.skipped,
         "todo": 0,
     }
-    return [f"\u2139 {word} {number}" for word, number in told.items()]
+    return [f"\u2139 {word} {number}" for word, number in fields.items()]
 
 
 def _go(run: Counts) -> list[str]:

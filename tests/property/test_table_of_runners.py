@@ -24,31 +24,31 @@ def _rspec(run: Counts, said: list[str]) -> list[str]:
 
 
 def _minitest(run: Counts, said: list[str]) -> list[str]:
-    told = f"{run.total + run.skipped} runs, 9 assertions, {run.failed} failures"
-    return ["# Running:", *said, f"{told}, {run.errors} errors, {run.skipped} skips"]
+    text = f"{run.total + run.skipped} runs, 9 assertions, {run.failed} failures"
+    return ["# Running:", *said, f"{text}, {run.errors} errors, {run.skipped} skips"]
 
 
 def _phpunit(run: Counts, said: list[str]) -> list[str]:
-    told = {"Errors": run.errors, "Failures": run.failed, "Skipped": run.skipped}
-    parts = "".join(f", {label}: {number}" for label, number in told.items() if number)
+    fields = {"Errors": run.errors, "Failures": run.failed, "Skipped": run.skipped}
+    parts = "".join(f", {label}: {number}" for label, number in fields.items() if number)
     head = "PHPUnit 9.6.7 by Sebastian Bergmann and contributors."
     return [head, *said, f"Tests: {run.total + run.skipped}, Assertions: 9{parts}."]
 
 
 def _surefire(run: Counts, said: list[str]) -> list[str]:
-    told = f"Failures: {run.failed}, Errors: {run.errors}, Skipped: {run.skipped}"
-    return [*said, "", "", f"[INFO] Tests run: {run.total + run.skipped}, {told}", "", ""]
+    text = f"Failures: {run.failed}, Errors: {run.errors}, Skipped: {run.skipped}"
+    return [*said, "", "", f"[INFO] Tests run: {run.total + run.skipped}, {text}", "", ""]
 
 
 def _exunit(run: Counts, said: list[str]) -> list[str]:
-    told = f"{run.total + run.skipped} tests, {run.failed} failures"
+    text = f"{run.total + run.skipped} tests, {run.failed} failures"
     took = "Finished in 0.01 seconds (0.00s async, 0.01s sync)"
-    return [*said, took, f"{told}, {run.errors} invalid, {run.skipped} skipped"]
+    return [*said, took, f"{text}, {run.errors} invalid, {run.skipped} skipped"]
 
 
 def _playwright(run: Counts, said: list[str]) -> list[str]:
-    told = {"failed": run.failed, "interrupted": run.errors, "skipped": run.skipped}
-    lines = [f"  {number} {label}" for label, number in told.items() if number]
+    fields = {"failed": run.failed, "interrupted": run.errors, "skipped": run.skipped}
+    lines = [f"  {number} {label}" for label, number in fields.items() if number]
     return ["Running 9 tests using 1 worker", *said, "", "", *lines, f"  {run.passed} passed (1s)"]
 
 

@@ -49,7 +49,7 @@ def soak(folder: Path, seed: int, kills: int, *, rollovers: bool = False) -> Fig
     while figures.killed < kills and len(figures.problems) < ENOUGH:
         number += 1
         # The moments of a run depend only on the seed and the run's number.
-        rng, told = Random(f"{seed}/{number}"), len(figures.problems)
+        rng, known = Random(f"{seed}/{number}"), len(figures.problems)
         scenario = scenarios[number % len(scenarios)]
         place = folder / f"run-{number:03}"
         trial = Trial(place, scenario, rng, figures, rollovers=rollovers)
@@ -59,7 +59,7 @@ def soak(folder: Path, seed: int, kills: int, *, rollovers: bool = False) -> Fig
             figures.problems.append(f"{place.name}: {traceback.format_exc()}")
         finally:
             trial.close()
-        for problem in figures.problems[told:]:
+        for problem in figures.problems[known:]:
             print(problem, file=sys.stderr)
         said = f"run {number:3}  {scenario:<12} {figures.killed:4} kills"
         print(f"{said}, {len(figures.problems)} problems", file=sys.stderr, flush=True)

@@ -133,16 +133,16 @@ def _snapshots(recording: Recording) -> list[ev.SnapshotTaken]:
 
 def missing_snapshots(events: Iterable[ev.Event]) -> list[int]:
     """Iterations that ended without a snapshot of what their session did, in silence."""
-    found, told = [], True
+    found, reported = [], True
     for event in events:
         match event:
             case ev.IterationStarted() | ev.SessionFinished():
-                told = False
+                reported = False
             case ev.SnapshotTaken():
-                told = True
+                reported = True
             case ev.Noticed(level="error", text=text) if text.startswith(NOT_TAKEN):
-                told = True
-            case ev.IterationFinished() if not told:
+                reported = True
+            case ev.IterationFinished() if not reported:
                 found.append(event.iteration)
             case _:
                 pass

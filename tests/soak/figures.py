@@ -31,7 +31,7 @@ class Figures:
     """SIGSTOP, each with its SIGCONT."""
     gits: int = 0
     """Number of processes killed."""
-    told: Counter[str] = field(default_factory=Counter)
+    reported: Counter[str] = field(default_factory=Counter)
     """Losses from these blows, as the run reports them."""
     problems: list[str] = field(default_factory=list)
 
@@ -50,7 +50,7 @@ class Figures:
         yield f"{'all':<18}" + "".join(f"{n:>12}" for n in (*sums, sum(sums)))
         yield ""
         outcomes = ", ".join(f"{number} {name}" for name, number in self.outcomes.most_common())
-        costs = ", ".join(f"{name} ({number})" for name, number in self.told.most_common())
+        costs = ", ".join(f"{name} ({number})" for name, number in self.reported.most_common())
         rows = {
             "runs": f"{self.outcomes.total()} ({outcomes}), resumed {self.resumes} times",
             "events": f"{self.events_before:,} readable at the kills, {self.events_lost} lost",

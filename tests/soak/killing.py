@@ -162,7 +162,7 @@ class Trial:
             # Without git no run begins or resumes: it reports that, and a retry is possible.
             self._refused = self._hurt and "git " in said and "Traceback" not in said
             if self._refused:
-                self.figures.told["a start"] += 1
+                self.figures.reported["a start"] += 1
             else:
                 self.checker.problem(f"it ended by itself with {code}: {said}")
         return ""
@@ -229,7 +229,7 @@ class Trial:
 
     def _on_error(self, text: str) -> None:
         """Count a failure that the run reports."""
-        self.figures.told[text.partition(":")[0]] += 1
+        self.figures.reported[text.partition(":")[0]] += 1
         if text.startswith(NOT_TAKEN) and not self._hurt:
             self.checker.problem(f"no git was killed, and yet: {text}")
 

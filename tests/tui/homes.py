@@ -60,15 +60,15 @@ class Recorded:
         self.problem = ""
         self.lost_runs: Sequence[str] = ()
         self.fleet_seen: FleetGlance | None = None
-        self._told: Sequence[str] | None = None
+        self._names: Sequence[str] | None = None
 
     def names(self) -> Sequence[str] | None:
         if self.problem:
             raise WorkspaceError(self.problem)
         self.looks += 1
         names = list(self.rows)
-        told, self._told = self._told, names
-        return None if names == told else names
+        known, self._names = self._names, names
+        return None if names == known else names
 
     def lost(self) -> Sequence[str]:
         return self.lost_runs

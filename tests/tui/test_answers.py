@@ -253,7 +253,7 @@ def test_the_other_dialogs_answer_alike() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "says", "never"),
+    ("expected", "says", "never"),
     [
         ("redirect", "! asked (approves in ", ("press d", "needs you")),
         ("limited", "waiting: usage limit, retry at 10:59", ("press w to retry",)),
@@ -261,7 +261,7 @@ def test_the_other_dialogs_answer_alike() -> None:
     ],
 )
 def test_a_replay_says_what_was_asked_and_offers_no_key(
-    told: str, says: str, never: tuple[str, ...]
+    expected: str, says: str, never: tuple[str, ...]
 ) -> None:
     async def look(driver: Driver) -> None:
         await driver.press("end")
@@ -270,4 +270,4 @@ def test_a_replay_says_what_was_asked_and_offers_no_key(
             await driver.resize(size)
             assert not any(words in "\n".join(driver.text()) for words in never)
 
-    drive(replay(story(told)), look)
+    drive(replay(story(expected)), look)

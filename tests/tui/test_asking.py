@@ -31,8 +31,8 @@ def test_it_opens_by_itself_and_a_letter_answers(keys: str, answer: str) -> None
         await driver.press("j", *keys)
         assert not is_open(driver)
 
-    told = drive(live(story("asked")), look).sent
-    assert told == [Answer(question_id="q1", answer=answer)]
+    commands = drive(live(story("asked")), look).sent
+    assert commands == [Answer(question_id="q1", answer=answer)]
 
 
 def test_a_key_that_was_typed_before_it_could_be_seen_answers_nothing() -> None:
@@ -92,8 +92,8 @@ def test_another_question_opens_again() -> None:
         await driver.until(lambda: is_open(driver))
         await driver.press("i")
 
-    told = drive(live(story("asked")), look).sent
-    assert told == [Answer(question_id="q2", answer="retry")]
+    commands = drive(live(story("asked")), look).sent
+    assert commands == [Answer(question_id="q2", answer="retry")]
 
 
 @pytest.mark.parametrize(
@@ -214,5 +214,5 @@ def test_foreign_words_are_text() -> None:
         await driver.until(lambda: is_open(driver))
         await driver.press("y")
 
-    told = drive(live([*story("asked")[:-1], nasty]), look, (60, 15)).sent
-    assert told == [Answer(question_id="q1", answer="wait")]
+    commands = drive(live([*story("asked")[:-1], nasty]), look, (60, 15)).sent
+    assert commands == [Answer(question_id="q1", answer="wait")]

@@ -53,8 +53,8 @@ WRONG = ev.ValidationDone(
 
 def bare() -> list[ev.Event]:
     """A run without assessments, plans or validations."""
-    told = (ev.AssessmentMade, ev.StrategyPlanned, ev.ValidationDone)
-    return [event for event in story("running") if not isinstance(event, told)]
+    kinds = (ev.AssessmentMade, ev.StrategyPlanned, ev.ValidationDone)
+    return [event for event in story("running") if not isinstance(event, kinds)]
 
 
 def rows(*more: ev.Event, nth: int = 2, width: int = 60) -> list[str]:
@@ -69,8 +69,8 @@ def rows(*more: ev.Event, nth: int = 2, width: int = 60) -> list[str]:
     pane.state = RunState().apply_all([*events, *more])
     built = pane.build(width, 40)
     assert width < 60 or all(cells(row) <= width for row in built)  # a frame clips
-    told = ["".join(text for text, _ in row).rstrip() for row in built]
-    return told[: told.index("context window"[:width]) - 1] if width > 20 else told
+    lines = ["".join(text for text, _ in row).rstrip() for row in built]
+    return lines[: lines.index("context window"[:width]) - 1] if width > 20 else lines
 
 
 def test_before_the_session_it_says_how_it_goes_about_it_and_what_the_last_one_came_to() -> None:
@@ -99,9 +99,9 @@ def test_a_second_opinion_stands_beside_it() -> None:
     opinion = ev.AssessmentRefined(
         iteration=1, summary="Half of it.", progress=52, approach="Bisect."
     )
-    told = rows(MADE, opinion)
-    at = told.index("a model's second opinion  about 52 %")
-    assert told[at + 1 : at + 3] == ["Half of it.", "next Bisect."]
+    lines = rows(MADE, opinion)
+    at = lines.index("a model's second opinion  about 52 %")
+    assert lines[at + 1 : at + 3] == ["Half of it.", "next Bisect."]
 
 
 def test_a_models_verdict_is_told_where_it_was_given() -> None:
@@ -136,8 +136,8 @@ def test_the_frame_says_what_the_help_of_models_has_cost() -> None:
                 iteration=1, question_id="a", purpose="judge", seconds=6, cost_usd=cost, error=error
             )
         )
-    told = "model help: 2 questions, 1 unanswered, 12s, $0.0200"
-    assert pane.subtitle(70)[0][0] == told
+    text = "model help: 2 questions, 1 unanswered, 12s, $0.0200"
+    assert pane.subtitle(70)[0][0] == text
 
 
 # earlier iterations -------------------------------------------------------------------------------
@@ -310,8 +310,8 @@ def key_of(character: str) -> str:
 def test_an_estimate_is_told_only_where_nothing_is_measured() -> None:
     pane = DetailsPane(Replay([]))
     pane.state = RunState().apply_all([*bare(), MADE.model_copy(update={"iteration": 7})])
-    told: dict[ReadingSource, str] = {"tests": "mid", "estimate": "mid · about 45 % by activity"}
-    for source, head in told.items():
+    fields: dict[ReadingSource, str] = {"tests": "mid", "estimate": "mid · about 45 % by activity"}
+    for source, head in fields.items():
         pane.state.run.source = source
         assert "".join(text for text, _ in pane.build(60, 9)[0]) == f"iteration 7: {head}"
 

@@ -45,9 +45,9 @@ def signals(series: list[float], max_iterations: int = 10) -> list[SignalPoint]:
 
 def course(*series: float, limit: int = 10, running: bool = True, **fields: object) -> Course:
     """A run of these readings, the first one before iteration 1."""
-    told = signals(list(series), limit)
+    known = signals(list(series), limit)
     done = len(series) - 1
-    latest = told[-1].signal if running else None
+    latest = known[-1].signal if running else None
     found = Course(
         segments=[list(enumerate(series))],
         best=max(enumerate(series), key=lambda point: point[1]),
@@ -55,7 +55,7 @@ def course(*series: float, limit: int = 10, running: bool = True, **fields: obje
         if latest and running
         else None,
         end=horizon(done, limit, live=running),
-        signals=told,
+        signals=known,
     )
     for name, value in fields.items():
         setattr(found, name, value)
@@ -584,8 +584,8 @@ def test_the_lower_edge_holds_as_many_numbers_as_it_has_room_for() -> None:
     assert not pane.subtitle(110), "only the zoomed chart has the controller's numbers"
     pane.zoomed = True
     gains = "kp .55 ki .22 kd .32"
-    told = {width: text([pane.subtitle(width)])[0] for width in (10, 24, 79, 80, 110)}
-    assert [told[10], told[24], told[79]] == ["", gains, gains]
-    assert re.fullmatch(rf"P \.52 I \.\d+ D −\.26 · gains, settled: {gains}", told[80])
-    assert re.fullmatch(rf"velocity \.07 volatility \.\d+ · P .* {gains}", told[110])
+    fields = {width: text([pane.subtitle(width)])[0] for width in (10, 24, 79, 80, 110)}
+    assert [fields[10], fields[24], fields[79]] == ["", gains, gains]
+    assert re.fullmatch(rf"P \.52 I \.\d+ D −\.26 · gains, settled: {gains}", fields[80])
+    assert re.fullmatch(rf"velocity \.07 volatility \.\d+ · P .* {gains}", fields[110])
     assert all(cells(pane.subtitle(width)) <= width for width in range(120))

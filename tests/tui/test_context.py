@@ -32,16 +32,16 @@ def rows(
     pane.changed()
     built = pane.build(width, 30)
     assert width < 40 or all(cells(row) <= width for row in built)
-    told = ["".join(text for text, _ in row).rstrip() for row in built]
+    lines = ["".join(text for text, _ in row).rstrip() for row in built]
     if width < 20:
-        return told
-    past = told[:1] if chosen is not None else []
-    return [*past, *told[told.index("context window") + 1 :]]
+        return lines
+    past = lines[:1] if chosen is not None else []
+    return [*past, *lines[lines.index("context window") + 1 :]]
 
 
 def test_it_says_how_full_the_window_is_and_when_it_will_be() -> None:
-    told = rows("climbing")
-    assert told[:6] == [
+    lines = rows("climbing")
+    assert lines[:6] == [
         "71 % of 200k · 58k left · ▲ filling up",
         "▰" * 35 + "┊▱▱▱▱▱▱┊▱▱▱▱┊▱▱",
         "70 warns · 85 hands off · 95 stops",
@@ -52,9 +52,9 @@ def test_it_says_how_full_the_window_is_and_when_it_will_be() -> None:
 
 
 def test_every_iteration_has_a_bar_with_what_came_of_it() -> None:
-    told = [row for row in rows("forgot") if row[:1].isdigit() and row[2:3] == "▰"]
-    assert [row[0] for row in told] == ["1", "2", "3", "4"]
-    assert [row[2:].lstrip("▰▱┊ ") for row in told] == [
+    lines = [row for row in rows("forgot") if row[:1].isdigit() and row[2:3] == "▰"]
+    assert [row[0] for row in lines] == ["1", "2", "3", "4"]
+    assert [row[2:].lstrip("▰▱┊ ") for row in lines] == [
         "45 %",
         "62 %",
         "86 % ⟳",
@@ -64,23 +64,23 @@ def test_every_iteration_has_a_bar_with_what_came_of_it() -> None:
 
 
 def test_a_window_of_which_nothing_is_known_is_said_to_be_so() -> None:
-    told = " ".join(rows("unknown"))
-    assert "unknown: this agent does not report its context usage; automatic" in told
+    text = " ".join(rows("unknown"))
+    assert "unknown: this agent does not report its context usage; automatic" in text
     assert "1 unknown" in rows("unknown")
 
 
 def test_the_newest_handoff_is_read_in_full(tmp_path: Path) -> None:
-    told = rows("forgot", 100, place=folder(tmp_path))
-    at = told.index("⟳ handoff 1 of iteration 3  09:30 at 86 %")
-    assert told[at + 1 : at + 3] == [
+    lines = rows("forgot", 100, place=folder(tmp_path))
+    at = lines.index("⟳ handoff 1 of iteration 3  09:30 at 86 %")
+    assert lines[at + 1 : at + 3] == [
         "the window was nearly full · worded by a model, edited by you",
         "results/iter-003/handoff-1.md",
     ]
-    assert told[at + 3 :] == HANDOFF.rstrip().split("\n")
+    assert lines[at + 3 :] == HANDOFF.rstrip().split("\n")
 
 
 def test_without_its_file_the_record_tells_what_was_in_progress() -> None:
-    told = "\n".join(rows("rolled_over", 100))
+    text = "\n".join(rows("rolled_over", 100))
     for words in (
         "doing    Nested groups ask for the escape flag",
         "file     ralph_parser/groups.py, lines 45-120: the flag is carried, not yet read",
@@ -88,9 +88,9 @@ def test_without_its_file_the_record_tells_what_was_in_progress() -> None:
         "you said Leave the public names as they are.",
         "The handoff is not available: this record came without its folder.",
     ):
-        assert words in told
+        assert words in text
     assert "not yet passed to a session" in "\n".join(rows("between_sessions"))
-    assert "not yet passed to a session" not in told
+    assert "not yet passed to a session" not in text
 
 
 def test_a_handoff_outside_its_folder_is_not_opened(tmp_path: Path) -> None:
@@ -103,9 +103,9 @@ def test_a_handoff_outside_its_folder_is_not_opened(tmp_path: Path) -> None:
     pane = DetailsPane(Replay(events, attempt))
     pane.state = RunState().apply_all(events)
     pane.changed()
-    told = "".join(text for row in pane.build(100, 30) for text, _ in row)
-    assert "root:x" not in told
-    assert "The record names a handoff outside its own folder" in told
+    shown = "".join(text for row in pane.build(100, 30) for text, _ in row)
+    assert "root:x" not in shown
+    assert "The record names a handoff outside its own folder" in shown
 
 
 @each_row(("name", "width"), product(WINDOWS, (1, 12, 31)))
@@ -163,13 +163,13 @@ def test_the_timeline_marks_the_rollover_and_tells_what_the_window_came_to() -> 
     third = [point for point in points if point.span.number == 3]
     rolled = next(point for point in third if point.checkpoint is not None)
     assert glyph_of(rolled)[0] == "⟳"
-    told = ["".join(text for text, _ in row) for row in facts(rolled, state, state.at, 80)]
-    assert any(row.startswith("snapshot 7 at a handoff") for row in told)
-    told = ["".join(text for text, _ in row) for row in facts(third[0], state, state.at, 80)]
-    assert "context peak 86 % · ⟳ 1 handoff" in told
+    lines = ["".join(text for text, _ in row) for row in facts(rolled, state, state.at, 80)]
+    assert any(row.startswith("snapshot 7 at a handoff") for row in lines)
+    lines = ["".join(text for text, _ in row) for row in facts(third[0], state, state.at, 80)]
+    assert "context peak 86 % · ⟳ 1 handoff" in lines
     last = next(point for point in points if point.span.number == 4)
-    told = ["".join(text for text, _ in row) for row in facts(last, state, state.at, 80)]
-    assert "context peak 82 % · ⇣ compacted 1 time" in told
+    lines = ["".join(text for text, _ in row) for row in facts(last, state, state.at, 80)]
+    assert "context peak 82 % · ⇣ compacted 1 time" in lines
 
 
 # the key ------------------------------------------------------------------------------------------

@@ -126,14 +126,14 @@ def test_a_run_that_was_killed_has_an_end_as_well(tmp_path: Path, kind: type) ->
 
 def test_what_another_terminal_goes_on_with_is_not_begun_twice(tmp_path: Path) -> None:
     driver = with_record(live(story("stuck")), tmp_path, "stuck")
-    told = "it continues in another terminal: ralph-tui attach task-001/001 shows it"
+    text = "it continues in another terminal: ralph-tui attach task-001/001 shows it"
 
     async def look(driver: Driver) -> None:
         await driver.sees("u resume")
-        driver.source.overtaken = driver.source.note = told
-        await driver.sees(told)
+        driver.source.overtaken = driver.source.note = text
+        await driver.sees(text)
         await driver.press("u")
-        assert driver.cockpit.footer.notice == f"u resume: {told}"
+        assert driver.cockpit.footer.notice == f"u resume: {text}"
         assert driver.app.next_command is None
 
     drive(driver, look)

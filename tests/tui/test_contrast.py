@@ -145,8 +145,8 @@ def test_without_styles_no_two_states_look_the_same(monkeypatch: pytest.MonkeyPa
 
     async def scenario(driver: Driver) -> None:
         for _, style in segments(driver):
-            told = [style.color, style.bgcolor]
-            assert all(colour is None or colour.is_default for colour in told)
+            colours = [style.color, style.bgcolor]
+            assert all(colour is None or colour.is_default for colour in colours)
         heads[name] = driver.text()[:3]
 
     for name in LIVE:

@@ -97,8 +97,8 @@ def test_a_roll_back_takes_the_edited_instructions_along() -> None:
         await driver.sees("Restore iteration 1? This changes 23 files and sends the instructions.")
         await driver.press("y")
 
-    told = drive(live(story("rollback")), look).sent
-    assert told == [HELD, answer("roll_back", text="small steps")]
+    commands = drive(live(story("rollback")), look).sent
+    assert commands == [HELD, answer("roll_back", text="small steps")]
 
 
 def test_an_answer_counts_once() -> None:
@@ -130,13 +130,13 @@ def test_what_silence_leaves_undone_is_said_of_another_answer_alone() -> None:
     deadline = asked.at + timedelta(minutes=2)
     abort = next(option for option in asked.options if option.answer == "abort")
 
-    def told(default: str) -> str:
+    def countdown_text(default: str) -> str:
         counting = asked.model_copy(update={"default": default, "deadline": deadline})
         row = question_rows.silence(counting, asked.at, 80, held=False, sure=abort)
         return "".join(text for text, _ in row)
 
-    assert told("approve").endswith(" approves in 2m, and the run continues")
-    assert told("abort").endswith(" aborts in 2m")
+    assert countdown_text("approve").endswith(" approves in 2m, and the run continues")
+    assert countdown_text("abort").endswith(" aborts in 2m")
 
 
 def test_a_stopped_countdown_waits_for_ever() -> None:
@@ -174,8 +174,8 @@ def test_letters_are_text_in_the_editor_and_kept_when_the_dialog_closes() -> Non
         await driver.sees("edited by you")
         await driver.press("y")
 
-    told = drive(live(story("redirect")), look).sent
-    assert told == [HELD, answer("approve", text="ynxbe+d q")]
+    commands = drive(live(story("redirect")), look).sent
+    assert commands == [HELD, answer("approve", text="ynxbe+d q")]
 
 
 def test_who_is_writing_when_the_question_is_settled_goes_on_writing() -> None:
@@ -334,9 +334,9 @@ def test_a_hundred_kilobytes_of_instructions_do_not_slow_typing(shape: str) -> N
         assert steps.count < 3 * 400_000, "some 30 calls a line and key, at the most"
         await driver.press("escape", "y")
 
-    told = drive(live(events), look).sent[-1]
-    assert isinstance(told, Answer)
-    assert told.text.endswith("abc")
+    commands = drive(live(events), look).sent[-1]
+    assert isinstance(commands, Answer)
+    assert commands.text.endswith("abc")
 
 
 @pytest.mark.parametrize(
@@ -366,9 +366,9 @@ def test_nothing_of_a_question_is_out_of_reach(name: str, size: tuple[int, int])
         assert foot.region.bottom < size[1]
         await driver.press("n", "y")
 
-    told = drive(live(story(name)), look, size).sent[-1]
-    assert isinstance(told, Answer)
-    assert told.answer == "decline"
+    commands = drive(live(story(name)), look, size).sent[-1]
+    assert isinstance(commands, Answer)
+    assert commands.answer == "decline"
 
 
 @pytest.mark.parametrize("name", ["nasty", "decided", "rolled_back"])
@@ -382,9 +382,9 @@ def test_its_story_keeps_its_frames(name: str) -> None:
         await driver.press("2", "home", "enter", "escape")
         if name == "nasty":
             await driver.press("d", "r", "y")
-            told = driver.sent[-1]
-            assert isinstance(told, Answer)
-            assert told.text.endswith("A"), "foreign words are answered as they are"
+            commands = driver.sent[-1]
+            assert isinstance(commands, Answer)
+            assert commands.text.endswith("A"), "foreign words are answered as they are"
 
     drive(live(story(name)), look, (100, 30))
 
@@ -396,8 +396,8 @@ def test_iterations_are_granted_and_taken_back_by_a_key() -> None:
     async def look(driver: Driver) -> None:
         await driver.press("+", "-")
 
-    told = drive(live(story("running")), look).sent
-    assert told == [Extend(iterations=1), Extend(iterations=-1)]
+    commands = drive(live(story("running")), look).sent
+    assert commands == [Extend(iterations=1), Extend(iterations=-1)]
 
 
 def test_no_iteration_that_was_begun_is_taken_back() -> None:

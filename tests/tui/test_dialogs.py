@@ -166,8 +166,8 @@ def test_who_calls_for_the_question_can_answer_at_once() -> None:
         await driver.pilot.press("d", "y")
         await driver.until(lambda: driver.sent)
 
-    told = drive(live(redirect()), look, (80, 24)).sent
-    assert told == [Answer(question_id="q1", answer="approve")]
+    commands = drive(live(redirect()), look, (80, 24)).sent
+    assert commands == [Answer(question_id="q1", answer="approve")]
 
 
 # room ---------------------------------------------------------------------------------------------

@@ -75,7 +75,7 @@ def test_it_says_from_where_to_where_and_what_to_do() -> None:
     ("name", "said", "unsaid"),
     [
         ("taken_over", "~$0.52 without the cost of codex (api)", ""),
-        ("never_told", "2 iterations in 1m 10s", "$"),
+        ("never_reported", "2 iterations in 1m 10s", "$"),
     ],
 )
 def test_a_cost_that_not_all_have_told_is_none_of_all(name: str, said: str, unsaid: str) -> None:
@@ -192,13 +192,13 @@ def test_it_says_first_what_could_make_tests_pass_without_the_work() -> None:
     async def look(driver: Driver) -> None:
         end = driver.cockpit.body.end
         rows = ["".join(t for t, _ in row) for row in end.build(end.inner_width, 30)]
-        told = [row for row in rows if row.startswith("▲")]
-        assert told == [
+        lines = [row for row in rows if row.startswith("▲")]
+        assert lines == [
             "▲ check first: test configuration changed: conftest.py",
             "▲ check first: tests changed: tests/test_parser.py",
             "▲ check first: files named by the completion command changed: check.py",
         ]
-        await driver.sees(told[0])
+        await driver.sees(lines[0])
 
     drive(live(events), look)
 

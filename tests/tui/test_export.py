@@ -138,13 +138,13 @@ def test_it_bears_small_screens(tmp_path: Path, size: tuple[int, int]) -> None:
 def test_a_replay_says_what_is_of_the_moment_and_what_of_the_whole_run(tmp_path: Path) -> None:
     driver = replay(story("steady"))
     exporting(driver, tmp_path, "steady")
-    told = "screen and pane show this moment; report and events cover the whole run"
+    shown = "screen and pane show this moment; report and events cover the whole run"
 
     async def look(driver: Driver) -> None:
         await driver.press("E")
         await driver.sees("the events")
-        assert told not in "\n".join(driver.text()), "at its end they are one"
+        assert shown not in "\n".join(driver.text()), "at its end they are one"
         await driver.press("escape", "left", "E")
-        await driver.sees(told)
+        await driver.sees(shown)
 
     drive(driver, look, (140, 45))

@@ -112,7 +112,7 @@ def test_any_name_keeps_to_its_row(name: str, width: int) -> None:
 
 
 @each_row(
-    ("name", "width", "told"),
+    ("name", "width", "expected"),
     [
         ("test_open", 40, "test_open"),
         ("tests/test_quotes.py::test_open", 60, "test_open (tests/test_quotes.py)"),
@@ -126,11 +126,11 @@ def test_any_name_keeps_to_its_row(name: str, width: int) -> None:
         ("tests/x.py::test_" + "long" * 120, 20, "test_long…gl"),
     ],
 )
-def test_of_a_test_its_own_name_stays(name: str, width: int, told: str) -> None:
+def test_of_a_test_its_own_name_stays(name: str, width: int, expected: str) -> None:
     assert cells([(name_of_test(name, width), "")]) <= width
-    assert name_of_test(name, width)[:10] == told[:10]
+    assert name_of_test(name, width)[:10] == expected[:10]
     if len(name) < 400:
-        assert name_of_test(name, width) == told
+        assert name_of_test(name, width) == expected
 
 
 def test_ten_thousand_files_are_drawn_at_once() -> None:

@@ -42,20 +42,20 @@ async def looked(driver: Driver) -> str:
 @pytest.mark.parametrize("at", [20, 60])
 def test_a_run_that_goes_on_is_noticed_and_nothing_jumps(journal: Path, at: int) -> None:
     async def look(driver: Driver) -> None:
-        told = player(driver)
-        told.seek(at)
+        playback = player(driver)
+        playback.seek(at)
         before = await looked(driver)
         assert "no end was recorded" in before or at == 20
         append(journal, b"".join(LINES[60:72]))
         screen = await looked(driver)
-        assert (told.position, told.length, told.new) == (at, 72, 12)
+        assert (playback.position, playback.length, playback.new) == (at, 72, 12)
         assert "+12 new" in screen
         assert f"{at}/72" in screen
         assert driver.text()[:20] == before.split("\n")[:20], "the displayed text stays"
         append(journal, b"".join(LINES[72:74]))
         assert "+14 new" in await looked(driver)
         await driver.press("end")
-        assert (told.position, told.new) == (74, 0)
+        assert (playback.position, playback.new) == (74, 0)
         assert "new" not in driver.text()[-3]
 
     drive(Driver(opened(journal)), look)
@@ -63,15 +63,15 @@ def test_a_run_that_goes_on_is_noticed_and_nothing_jumps(journal: Path, at: int)
 
 def test_playing_goes_on_into_what_has_come(journal: Path) -> None:
     async def look(driver: Driver) -> None:
-        told = player(driver)
+        playback = player(driver)
         append(journal, b"".join(LINES[60:]))
         await looked(driver)
         await driver.press("space")
-        assert told.playing, "not from the beginning: there is more"
-        assert told.position >= 60
+        assert playback.playing, "not from the beginning: there is more"
+        assert playback.position >= 60
         while player(driver).playing:
             await looked(driver)
-        assert told.position == len(EVENTS)
+        assert playback.position == len(EVENTS)
         assert driver.cockpit.state.run.finished is not None
 
     drive(Driver(opened(journal)), look)

@@ -164,8 +164,8 @@ def test_an_open_question_is_never_hidden(width: int) -> None:
     state = RunState().apply_all(events)
     spans = header_lines(state, events[-1].at, width)[2]
     assert (" ! needs you ", "warn badge") in spans
-    told = header_lines(state, events[-1].at, width, recorded=True)
-    assert "needs you" not in str(told)
+    lines = header_lines(state, events[-1].at, width, recorded=True)
+    assert "needs you" not in str(lines)
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 140])
@@ -320,14 +320,16 @@ def test_a_question_to_a_model_is_shown_while_it_is_open() -> None:
 # the context --------------------------------------------------------------------------------------
 
 
-def filled(tokens: int | None, window: int = 200_000, *told: ev.Event, **config: float) -> RunState:
+def filled(
+    tokens: int | None, window: int = 200_000, *further: ev.Event, **config: float
+) -> RunState:
     """A session whose window holds so many tokens."""
     run = Recorder(10, config={f"context.{name}": value for name, value in config.items()})
     run.baseline(0)
     run.open(1)
     if tokens is not None:
         run.add(ev.UsageReported(iteration=1, context_tokens=tokens, context_window=window))
-    for event in told:
+    for event in further:
         run.add(event)
     return RunState().apply_all(run.events)
 
@@ -358,17 +360,19 @@ def test_of_a_window_that_nobody_knows_nothing_is_said() -> None:
 def test_the_context_keeps_to_the_runs_own_thresholds() -> None:
     early = filled(90_000, warn_percent=30.0, checkpoint_percent=40.0, stop_percent=60.0)
     assert context(early, CONTEXT)[-1] == (" 45 %", "warn")
-    told = ev.ContextLevelReached(iteration=1, level="L2", percent=86, tokens=1, window=2)
+    reached = ev.ContextLevelReached(iteration=1, level="L2", percent=86, tokens=1, window=2)
     shrunk = ev.ContextCompacted(iteration=1, before=172_000, after=40_000, window=200_000)
-    emptied = filled(172_000, 200_000, told, shrunk)
+    emptied = filled(172_000, 200_000, reached, shrunk)
     assert context(emptied, CONTEXT)[-1] == (" 20 %", "text"), "it shows the state"
 
 
-@each_row(("tokens", "told"), [(20_000, "10"), (120_000, "60")])
-def test_at_80_columns_the_context_has_the_place_of_the_last_output(tokens: int, told: str) -> None:
+@each_row(("tokens", "expected"), [(20_000, "10"), (120_000, "60")])
+def test_at_80_columns_the_context_has_the_place_of_the_last_output(
+    tokens: int, expected: str
+) -> None:
     state = filled(tokens)
     row = text_of(header_lines(state, state.at, 80)[1])
-    assert row.endswith(f"context  {told} % ")
+    assert row.endswith(f"context  {expected} % ")
     assert "last" not in row
 
 
@@ -472,8 +476,8 @@ def call(tool: str, text: str, number: int = 1) -> ev.ToolStarted:
 def test_it_says_what_the_run_does_now_and_for_how_long(
     events: list[ev.Event], after: float, says: str
 ) -> None:
-    told = doing_text(*events, after=after)
-    assert told == says
+    reported = doing_text(*events, after=after)
+    assert reported == says
 
 
 def test_a_command_that_would_be_cut_to_a_few_letters_is_left_out() -> None:
@@ -563,14 +567,14 @@ def test_no_field_overlaps_another(
     state = RunState().apply_all(run.events)
     rows = header_lines(state, run.at, width, replay=True)
     assert [cells(row) for row in rows] == [width] * 3
-    told = [text_of(row) for row in rows]
+    text = [text_of(row) for row in rows]
     if width >= 80:
-        assert "iteration 1/10  " in told[0]
-        assert re.search(r"\S  +● agent", told[0])
+        assert "iteration 1/10  " in text[0]
+        assert re.search(r"\S  +● agent", text[0])
         if total is not None:
-            assert f" {passed}/{total} tests  " in told[1]
-        assert "  context  75 %" in told[1]
-        assert "  last output" in told[1] or "  output" in told[1] or width < 100
+            assert f" {passed}/{total} tests  " in text[1]
+        assert "  context  75 %" in text[1]
+        assert "  last output" in text[1] or "  output" in text[1] or width < 100
 
 
 @each_row("width", [30, 40, 59])

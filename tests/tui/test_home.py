@@ -20,8 +20,8 @@ from tests.tui.homes import DIED, DONE, LIVE, NOW, USED_UP, HomeDriver, at_home
 
 @each_row("width", range(4, 200, 7))
 def test_a_row_is_as_wide_as_there_is_room_and_no_column_moves(width: int) -> None:
-    told = [COLUMNS.line_of(row, NOW, width) for row in (DONE, LIVE, DIED)]
-    for line in (*told, COLUMNS.titles(width)):
+    lines = [COLUMNS.line_of(row, NOW, width) for row in (DONE, LIVE, DIED)]
+    for line in (*lines, COLUMNS.titles(width)):
         assert cells(line) <= width
     assert sum(room for _, room in COLUMNS.at(width)) <= width
 

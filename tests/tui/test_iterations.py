@@ -134,13 +134,13 @@ def test_the_selected_iteration_tells_what_came_of_it_and_the_way_back() -> None
     events = story("steady")
     state = RunState().apply_all(events)
     point = next(p for p in points_of(state) if p.span.number == 3)
-    told = text_of(facts(point, state, events[-1].at, 76, "r restores it"))
-    assert told[0].startswith("iteration 3  09:")
-    assert "$0.26" in told[0]
-    assert told[1] == "+17 points  35 → 52 %"
-    assert told[2].startswith("4 files +92 −11: ")
-    assert told[3].startswith("tests ✗ 23 → 34 of 66 pass · test_nested_groups (")
-    assert told[4] == "saved as snapshot 7 · r restores it"
+    text = text_of(facts(point, state, events[-1].at, 76, "r restores it"))
+    assert text[0].startswith("iteration 3  09:")
+    assert "$0.26" in text[0]
+    assert text[1] == "+17 points  35 → 52 %"
+    assert text[2].startswith("4 files +92 −11: ")
+    assert text[3].startswith("tests ✗ 23 → 34 of 66 pass · test_nested_groups (")
+    assert text[4] == "saved as snapshot 7 · r restores it"
 
 
 def test_an_iteration_that_is_replayed_has_one_kind_of_clock_at_both_ends() -> None:

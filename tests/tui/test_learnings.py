@@ -51,8 +51,8 @@ def changed(name: str, change: Change, text: str = "") -> ev.LearningChanged:
 
 
 def test_each_learning_says_what_it_is_how_sure_and_how_it_did() -> None:
-    told = rows("taught", 76)
-    assert told[:6] == [
+    lines = rows("taught", 76)
+    assert lines[:6] == [
         "→ Run one failing test first, then trace it to its root cause before editing",
         "  anything.",
         "  strategy    confidence .89  helped 8 of 10 times  in the prompt",
@@ -60,7 +60,7 @@ def test_each_learning_says_what_it_is_how_sure_and_how_it_did() -> None:
         "  convention  confidence .72  helped 2 of 3 times  in the prompt",
         "· avoid: Large refactors across many files in one iteration.",
     ]
-    assert told[-2:] == [
+    assert lines[-2:] == [
         "+ Carry the quote state in the token: the lexer alone cannot know it.",
         "  strategy    confidence .60  not judged yet       ◌ unproven  learned",
     ]
@@ -73,13 +73,13 @@ def test_the_smallest_form_keeps_confidence_and_how_often_it_helped() -> None:
 
 
 def test_zoomed_it_says_why_and_what_came_of_it_in_this_run() -> None:
-    told = "\n".join(rows("taught", 76, zoomed=True))
-    assert told.startswith("plan  about 4 iterations, from 6 runs; follows task-001/001 #1: ")
-    assert "in the prompt of this iteration\n→ Run one failing test first" in told
-    assert "\n  why       It is about test-fix tasks like this one, and it helped 6 of 7" in told
-    assert "\n  this run  helped in 2 of 3 uses: 1 +24, 2 +2, 3 +22 points\n" in told
-    assert "\nalso fits, not in the prompt\n· avoid: Large" in told
-    assert "\nlearned in this run\n+ Carry the quote state" in told
+    text = "\n".join(rows("taught", 76, zoomed=True))
+    assert text.startswith("plan  about 4 iterations, from 6 runs; follows task-001/001 #1: ")
+    assert "in the prompt of this iteration\n→ Run one failing test first" in text
+    assert "\n  why       It is about test-fix tasks like this one, and it helped 6 of 7" in text
+    assert "\n  this run  helped in 2 of 3 uses: 1 +24, 2 +2, 3 +22 points\n" in text
+    assert "\nalso fits, not in the prompt\n· avoid: Large" in text
+    assert "\nlearned in this run\n+ Carry the quote state" in text
 
 
 def test_after_the_iteration_the_mark_says_whether_it_helped() -> None:
@@ -88,15 +88,15 @@ def test_after_the_iteration_the_mark_says_whether_it_helped() -> None:
     last = max(e.seq for e in judged if e.kind == "learning_credited" and e.seq < until)
     shown = LearningsPane()
     shown.state = RunState().apply_all(event for event in judged if event.seq <= last)
-    told = ["".join(text for text, _ in row).rstrip() for row in shown.build(76, 40)]
-    assert told[0].startswith("✓ Run one failing test first")
-    assert told[2].endswith("helped 6 of 7 times  helped: +22 points")
+    lines = ["".join(text for text, _ in row).rstrip() for row in shown.build(76, 40)]
+    assert lines[0].startswith("✓ Run one failing test first")
+    assert lines[2].endswith("helped 6 of 7 times  helped: +22 points")
 
 
 def test_marks_of_its_owner_have_a_word_each() -> None:
-    told = "\n".join(rows("marked", 76))
-    assert "helped 6 of 7 times  ◉ pinned  in the prompt" in told
-    assert "helped 1 of 2  ⊘ muted since  in the prompt" in told
+    text = "\n".join(rows("marked", 76))
+    assert "helped 6 of 7 times  ◉ pinned  in the prompt" in text
+    assert "helped 1 of 2  ⊘ muted since  in the prompt" in text
     last = ev.LearningsRetrieved(iteration=2, task_type="test-fix", learnings=[FIXTURES])
     later = "\n".join(after("marked", last))
     assert "⊘ muted  earlier" in later
@@ -117,8 +117,8 @@ def test_what_this_iterations_prompt_carries_stays_whatever_is_done_to_it() -> N
         changed(FIXTURES.learning_id, "delete"),
         changed(LARGE.learning_id, "mute"),
     ]
-    told = after("taught", *wishes)
-    assert told[:8] == [
+    lines = after("taught", *wishes)
+    assert lines[:8] == [
         "→ Run one failing test first, then trace it to its root cause before editing",
         "  anything.",
         "  strategy  confidence .89  helped 8 of 10  edited since  in the prompt",
@@ -147,10 +147,10 @@ def test_the_card_of_what_was_edited_tells_both_wordings_once() -> None:
     state = RunState().apply_all(story("taught"))
     state.apply(changed(FIXTURES.learning_id, "edit", "End fixtures with a newline."))
     built = card_rows(state.memory.seen[FIXTURES.learning_id], 4, 80)
-    told = "\n".join("".join(text for text, _ in row) for row in built)
-    assert told.startswith("End fixtures with a newline.\n")
-    assert told.count(FIXTURES.text) == 1
-    assert f"wording then  {FIXTURES.text}" in told
+    shown = "\n".join("".join(text for text, _ in row) for row in built)
+    assert shown.startswith("End fixtures with a newline.\n")
+    assert shown.count(FIXTURES.text) == 1
+    assert f"wording then  {FIXTURES.text}" in shown
 
 
 def test_what_was_joined_to_another_stays_as_it_was_sent() -> None:
@@ -161,9 +161,9 @@ def test_what_was_joined_to_another_stays_as_it_was_sent() -> None:
         )
         for one in (FIXTURES, LARGE)
     ]
-    told = after("taught", *promoted)
-    assert told[3] == "→ In this project fixtures always end with a newline."
-    assert told[4] == "  convention  .72  helped 2 of 3  merged into another since  in the prompt"
+    lines = after("taught", *promoted)
+    assert lines[3] == "→ In this project fixtures always end with a newline."
+    assert lines[4] == "  convention  .72  helped 2 of 3  merged into another since  in the prompt"
     state = RunState().apply_all(story("taught")).apply_all(promoted)
     assert [one.shown.text for one in state.memory.in_prompt] == [RUN_ONE.text, FIXTURES.text]
     assert [one.shown.text for one in state.memory.current][2] == LARGE.text
@@ -174,9 +174,9 @@ def test_what_was_joined_to_another_stays_as_it_was_sent() -> None:
     [("untaught", "no learnings yet for a test-fix task"), ("running", "none yet")],
 )
 def test_where_nothing_is_known_it_says_what_will_stand_here(name: str, head: str) -> None:
-    told = rows(name, 46)
-    assert told[0] == head
-    assert re.search("appears? here", " ".join(told))
+    lines = rows(name, 46)
+    assert lines[0] == head
+    assert re.search("appears? here", " ".join(lines))
 
 
 @pytest.mark.parametrize("name", ["marked", "badly_taught"])
@@ -245,22 +245,22 @@ def test_the_card_tells_all_and_closes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "change", "told", "verb"),
+    ("key", "change", "expected", "verb"),
     [
         ("asterisk", "pin", "pinned: in every prompt from the next iteration on", "* unpin"),
         ("m", "mute", "muted: in no prompt from the next iteration on", "m unmute"),
     ],
 )
 def test_a_wish_is_told_as_done_when_the_run_has_recorded_it(
-    key: str, change: Change, told: str, verb: str
+    key: str, change: Change, expected: str, verb: str
 ) -> None:
     async def look(driver: Driver) -> None:
         await driver.press("5", "enter", key)
         assert driver.sent == [ChangeLearning(learning_id=RUN_ONE.learning_id, change=change)]
         await driver.sees("sent; waiting for the run to record it")
-        assert told not in "\n".join(driver.text())
+        assert expected not in "\n".join(driver.text())
         recorded(driver, changed(RUN_ONE.learning_id, change))
-        await driver.sees(told)
+        await driver.sees(expected)
         await driver.sees(verb)
         await driver.press(key)
         assert driver.sent[1:] == [

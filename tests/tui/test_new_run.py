@@ -60,8 +60,8 @@ def test_typing_goes_on_where_the_form_was_still_on_its_way() -> None:
         await driver.until(lambda: here.kept == Draft("q?"))
         await driver.sees("agent ● claude ○ command ○ the demo")
         row = driver.form.keys_row.line(1, 80)
-        told = "".join(text for text, _ in row)
-        assert told.split("  ")[-2:] == ["tab next", "ctrl+y copy"]
+        shown = "".join(text for text, _ in row)
+        assert shown.split("  ")[-2:] == ["tab next", "ctrl+y copy"]
 
     answered(fill, here)
 

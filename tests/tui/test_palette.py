@@ -37,14 +37,14 @@ def test_every_action_sends_a_command_or_does_something() -> None:
 @pytest.mark.parametrize("is_live", [True, False])
 def test_every_action_is_offered(is_live: bool) -> None:  # noqa: FBT001
     async def look(driver: Driver) -> None:
-        told = "\n".join(offer.text for offer in driver.cockpit.dialogs.offers())
+        shown = "\n".join(offer.text for offer in driver.cockpit.dialogs.offers())
         reasons = {offer.text: offer.refused for offer in driver.cockpit.dialogs.offers()}
         if is_live:
             assert "question" not in str(reasons[BY_NAME["diff"].help]), "the reason is its own"
         for action in ACTIONS:
             wanted = is_offered(action, live=is_live) and action.name != "palette"
-            assert (action.help in told.splitlines()) == wanted
-        assert ("permissions" in told) == is_live
+            assert (action.help in shown.splitlines()) == wanted
+        assert ("permissions" in shown) == is_live
 
     drive((live if is_live else replay)(story("running")), look)
 
@@ -78,8 +78,8 @@ def test_a_denied_tool_is_permitted() -> None:
         await driver.press("enter")
         await driver.until(lambda: driver.sent)
 
-    told = drive(live(story("limited")), look).sent
-    assert told == [SetPermissions(mode="edits", allow=("Bash(rm:*)",))]
+    commands = drive(live(story("limited")), look).sent
+    assert commands == [SetPermissions(mode="edits", allow=("Bash(rm:*)",))]
 
 
 def test_everything_is_permitted_only_after_a_question() -> None:
@@ -100,22 +100,22 @@ def test_what_holds_already_is_not_offered() -> None:
     free = PermissionsChanged(seq=last.seq + 2, at=last.at, mode="skip", allow=["Bash(rm:*)"])
 
     async def look(driver: Driver) -> None:
-        told = [offer.text for offer in driver.cockpit.dialogs.offers()]
-        kinds = [text for text in told if text.startswith("perm")]
+        commands = [offer.text for offer in driver.cockpit.dialogs.offers()]
+        kinds = [text for text in commands if text.startswith("perm")]
         asks = "permissions: may edit files; asks before anything else"
         permit = "permit Bash(curl:*) (denied 1 time)"
         assert kinds == [permit, asks, "permissions: unrestricted (asks)"]
         driver.inbox.append(free)
         await driver.until(lambda: driver.cockpit.state.needs.mode == "skip")
-        told = [offer.text for offer in driver.cockpit.dialogs.offers()]
-        kinds = [text for text in told if "perm" in text[:8]]
+        commands = [offer.text for offer in driver.cockpit.dialogs.offers()]
+        kinds = [text for text in commands if "perm" in text[:8]]
         assert kinds == ["permissions: may edit files only", asks]
         await search(driver, "files only", "permissions: may edit files only")
         await driver.press("enter")
         await driver.until(lambda: driver.sent)
 
-    told = drive(live([*story("limited"), changed]), look).sent
-    assert told == [SetPermissions(mode="edits", allow=("Bash(rm:*)",))]
+    commands = drive(live([*story("limited"), changed]), look).sent
+    assert commands == [SetPermissions(mode="edits", allow=("Bash(rm:*)",))]
 
 
 def test_foreign_words_are_text() -> None:

@@ -141,8 +141,8 @@ def test_a_restore_is_told_by_the_files_as_they_are(git_repo: Path, *, stale: bo
     assert files.from_present(second) == ()
     before = whole(git_repo)
     edited_by_hand(git_repo)
-    told = {c.path: (c.status, c.added, c.removed) for c in files.from_present(second)}
-    assert told == {
+    fields = {c.path: (c.status, c.added, c.removed) for c in files.from_present(second)}
+    assert fields == {
         "README.md": ("deleted", 0, 1),
         "link": ("modified", 1, 1),
         "new link": ("deleted", 0, 1),
@@ -154,7 +154,7 @@ def test_a_restore_is_told_by_the_files_as_they_are(git_repo: Path, *, stale: bo
     assert whole(git_repo) == before
     workspace.snapshot(3, "present")
     done = workspace.restore(second)
-    assert set(done.changed) == set(told)
+    assert set(done.changed) == set(fields)
     assert files.from_present(second) == ()
 
 

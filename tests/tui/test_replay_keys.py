@@ -21,8 +21,8 @@ def player(d: Driver) -> Replay:
 @pytest.mark.parametrize("zoomed", [False, True])
 def test_every_key_means_the_same_from_every_pane(zoomed: bool) -> None:  # noqa: FBT001
     async def look(d: Driver) -> None:
-        told = player(d)
-        length, middle = told.length, told.length // 2
+        playback = player(d)
+        length, middle = playback.length, playback.length // 2
         expected: dict[str, int] = {}
         for digit in DIGITS[:: 4 if zoomed else 2]:
             await d.press(digit)
@@ -33,27 +33,30 @@ def test_every_key_means_the_same_from_every_pane(zoomed: bool) -> None:  # noqa
                 *("left", "right", "shift+left", "shift+right", "home", "end", "m", "M"),
                 *("less_than_sign", "greater_than_sign"),
             ):
-                told.seek(middle)
+                playback.seek(middle)
                 await d.press(key)
                 name = SAME.get(key, key)
-                assert told.position == expected.setdefault(name, told.position), (digit, key)
-                assert not told.playing
+                assert playback.position == expected.setdefault(name, playback.position), (
+                    digit,
+                    key,
+                )
+                assert not playback.playing
             assert expected["left"] == middle - 1
             assert expected["right"] == middle + 1
             assert (expected["home"], expected["end"]) == (1, length)
             assert expected["shift+left"] < expected["left"] < expected["right"]
             assert expected["right"] < expected["shift+right"]
             assert expected["M"] < middle < expected["m"]
-            told.seek(middle)
-            speed = told.speed
+            playback.seek(middle)
+            speed = playback.speed
             await d.press("left_square_bracket")
-            assert told.speed == speed // 2, digit
+            assert playback.speed == speed // 2, digit
             await d.press("right_square_bracket")
-            assert told.speed == speed, digit
+            assert playback.speed == speed, digit
             played = []
             for _ in range(2):
                 await d.press("space")
-                played.append(told.playing)
+                played.append(playback.playing)
             assert played == [True, False], digit
             if not d.cockpit.body.ended:
                 assert d.cockpit.focused is pane, "the keys take the focus from no pane"
@@ -63,29 +66,29 @@ def test_every_key_means_the_same_from_every_pane(zoomed: bool) -> None:  # noqa
 
 def test_the_scrubber_goes_where_it_is_clicked_and_follows_a_drag() -> None:
     async def look(d: Driver) -> None:
-        told = player(d)
+        playback = player(d)
         bar = d.cockpit.scrubber
         assert bar is not None
         d.draw()
         y, first, last = bar.region.y, bar._begins, bar._begins + bar._room - 1
         await d.pilot.click(offset=(first, y))
-        assert told.position == 1
+        assert playback.position == 1
         await d.pilot.click(offset=(last, y))
-        assert told.position == told.length
+        assert playback.position == playback.length
         half = (first + last) // 2
         await d.pilot.click(offset=(half, y))
-        assert abs(told.position / told.length - 0.5) < 0.03
-        here = told.position
+        assert abs(playback.position / playback.length - 0.5) < 0.03
+        here = playback.position
         await d.pilot.mouse_down(offset=(half, y))
         await d.pilot.hover(offset=(half + 10, y - 4))  # a drag may leave the row
-        assert told.position > here
+        assert playback.position > here
         await d.pilot.mouse_up(offset=(half + 10, y - 4))
-        there = told.position
+        there = playback.position
         await d.pilot.hover(offset=(half - 10, y))
-        assert told.position == there, "the button is let go"
+        assert playback.position == there, "the button is let go"
         assert d.app.mouse_captured is None
         await d.pilot.click(offset=(1, y))  # its sign
-        assert told.playing
+        assert playback.playing
 
     drive(replay(story("stuck")), look)
 
@@ -107,10 +110,10 @@ def test_a_key_ends_what_the_pointer_was_told() -> None:
 @pytest.mark.parametrize("name", ["redirect", "limited", "steady"])
 def test_a_replay_offers_no_key_of_a_live_run(name: str) -> None:
     async def look(d: Driver) -> None:
-        told, seen = player(d), set[str]()
+        playback, seen = player(d), set[str]()
         assert d.cockpit.scrubber is not None
-        for position in range(1, told.length + 1, max(1, told.length // 12)):
-            told.seek(position)
+        for position in range(1, playback.length + 1, max(1, playback.length // 12)):
+            playback.seek(position)
             d.cockpit.tick()
             await d.pilot.pause()
             seen.update(d.text()[:3])

@@ -40,20 +40,20 @@ def test_every_pane_shows_what_a_record_shows_that_ends_there(
 ) -> None:
     events, place = story(name), folder(tmp_path)
     positions = [len(events) * part // 6 for part in parts]
-    told: dict[int, dict[str, list[str]]] = {}
+    fields: dict[int, dict[str, list[str]]] = {}
 
     async def back_from_the_end(driver: Driver) -> None:
         await each_pane(driver)  # whatever a pane keeps, it has seen the end
         for position in reversed(positions):
             driver.source.player.seek(position)  # type: ignore[union-attr]
-            told[position] = await each_pane(driver)
+            fields[position] = await each_pane(driver)
 
     drive(Driver(Replay(events, place)), back_from_the_end, SIZE)
     for position in positions:
 
         async def end(driver: Driver, position: int = position) -> None:
             for pane, rows in (await each_pane(driver)).items():
-                assert told[position][pane] == rows, (position, pane)
+                assert fields[position][pane] == rows, (position, pane)
 
         drive(Driver(Replay(events[:position], place)), end, SIZE)
 
@@ -68,15 +68,15 @@ def test_a_handoff_that_was_edited_later_is_read_as_it_was_made(tmp_path: Path) 
     file.write_text("You have decided otherwise.\n")
     edited = made.model_copy(update={"seq": made.seq + 1, "edited_by": "you"})
 
-    def told(*more: HandoffWritten) -> str:
+    def pane_text(*more: HandoffWritten) -> str:
         pane = DetailsPane(Replay(events, place))
         pane.state = RunState().apply_all([*events[: number + 1], *more])
         pane.changed()
         return "\n".join("".join(text for text, _ in row) for row in pane.build(80, 40))
 
-    assert first.splitlines()[0] in told()
-    assert "decided otherwise" not in told()
-    assert "decided otherwise" in told(edited)
+    assert first.splitlines()[0] in pane_text()
+    assert "decided otherwise" not in pane_text()
+    assert "decided otherwise" in pane_text(edited)
 
 
 def test_the_whole_run_s_files_are_shown_at_its_end_alone() -> None:

@@ -43,17 +43,17 @@ def test_a_removed_line_that_looks_like_a_header_is_a_removed_line() -> None:
 
 
 @each_row(
-    ("path", "told"),
+    ("path", "expected"),
     [
         ("docs/icon.png", "binary"),
         ("tools/check", "new executable"),
         ("tests/test_old.py", "deleted file"),
     ],
 )
-def test_a_file_begins_with_its_name_and_what_became_of_it(path: str, told: str) -> None:
+def test_a_file_begins_with_its_name_and_what_became_of_it(path: str, expected: str) -> None:
     _, name, facts = rows_of(DIFFS[path])[0]
     assert name[0] == path
-    assert told in facts[0]
+    assert expected in facts[0]
 
 
 def test_a_change_of_the_mode_alone() -> None:
@@ -303,11 +303,11 @@ def test_what_a_snapshot_lacks_is_said_before_it_is_restored() -> None:
     ]
 
     async def look(driver: Driver) -> None:
-        told = "It lacks 9 paths, left unchanged: film.mov, core and 7 more"
+        text = "It lacks 9 paths, left unchanged: film.mov, core and 7 more"
         await driver.press("3", "home", "right", "r")
-        await driver.sees(told)
+        await driver.sees(text)
         await driver.press("escape", "a")
-        await driver.sees(told)
+        await driver.sees(text)
 
     drive(live(events, files=FakeFiles()), look)
 
@@ -324,11 +324,11 @@ def test_a_point_tells_only_what_was_known_at_its_moment() -> None:
     )
     before = state.timeline.spans[point.span.number - 1]
     assert before.gate is not None
-    told = words(facts(point, state, now, 100))
-    assert "$" not in told
-    assert "tok" not in told
-    assert f"{before.gate.passed} of {before.gate.total} pass" in told
-    assert f"{before.completion:.0f} % before it" in told
+    text = words(facts(point, state, now, 100))
+    assert "$" not in text
+    assert "tok" not in text
+    assert f"{before.gate.passed} of {before.gate.total} pass" in text
+    assert f"{before.completion:.0f} % before it" in text
     whole = next(p for p in points_of(state) if p.span is before)
     assert before.finished is not None
     assert f"${before.finished.cost_usd:.2f}" in words(facts(whole, state, now, 100))
@@ -344,8 +344,8 @@ def test_a_checkpoint_tells_its_session_and_the_memory_of_the_agent() -> None:
     state = RunState().apply_all(run.events)
     *_, first, second = [point for point in points_of(state) if point.checkpoint]
     rows = [facts(point, state, run.at, 80) for point in (first, second)]
-    told = [text for some in rows for row in some for text, _ in row if "session" in text]
-    assert told == ["30m into the session · agent peak 312 MB", "0s into the session"]
+    reported = [text for some in rows for row in some for text, _ in row if "session" in text]
+    assert reported == ["30m into the session · agent peak 312 MB", "0s into the session"]
 
 
 def test_what_lies_between_two_points_is_what_was_spent_between_them() -> None:
@@ -354,11 +354,11 @@ def test_what_lies_between_two_points_is_what_was_spent_between_them() -> None:
     points = {p.span.number: p for p in points_of(state) if p.whole}
     cost = {s.number: s.finished.cost_usd for s in state.timeline.spans if s.finished is not None}
 
-    def told(first: int, second: int) -> str:
+    def difference_text(first: int, second: int) -> str:
         return words(difference(points[first], points[second], state, now, 100))
 
-    assert f"${cost[2]:.2f}" in told(1, 2)
-    assert f"${(cost[2] or 0) + (cost[3] or 0):.2f}" in told(1, 3)
+    assert f"${cost[2]:.2f}" in difference_text(1, 2)
+    assert f"${(cost[2] or 0) + (cost[3] or 0):.2f}" in difference_text(1, 3)
 
 
 def test_an_iteration_comes_after_a_checkpoint_of_its_midst_when_they_are_compared() -> None:
@@ -440,18 +440,18 @@ def test_an_old_rollback_is_no_news() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "keys", "says"),
+    ("expected", "keys", "says"),
     [
         ("running", ("r",), "r restore: the files are in use; press p to pause first"),
         ("steady", ("3", "home", "r"), " in the run's own repository"),
     ],
 )
-def test_a_restore_that_cannot_be_says_why(told: str, keys: tuple[str, ...], says: str) -> None:
+def test_a_restore_that_cannot_be_says_why(expected: str, keys: tuple[str, ...], says: str) -> None:
     async def look(driver: Driver) -> None:
         await driver.press(*keys)
         assert says in driver.cockpit.footer.notice
 
-    driver = drive(live(story(told), files=FakeFiles()), look)
+    driver = drive(live(story(expected), files=FakeFiles()), look)
     assert driver.sent == []
 
 

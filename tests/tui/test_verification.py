@@ -8,7 +8,7 @@ from tests.rows import each_row
 from tests.tui.driving import story
 
 
-def told(pane: VerificationPane, width: int = 76) -> list[str]:
+def lines_of(pane: VerificationPane, width: int = 76) -> list[str]:
     rows = pane.build(width, 20)
     assert all(cells(row) <= width for row in rows)
     return ["".join(text for text, _ in row) for row in rows]
@@ -41,22 +41,22 @@ def gate(*failing: str, passed: int | None = 37, failed: int | None = None) -> e
 
 
 def test_counts_are_words_and_what_is_not_named_is_said() -> None:
-    rows = told(pane_after(gate("t.py::test_a", "t.py::test_b", failed=29)))
+    rows = lines_of(pane_after(gate("t.py::test_a", "t.py::test_b", failed=29)))
     assert rows[0].startswith("✗ 29 failing, 37 passed  exit 1 · ")
     assert rows[1:] == ["✗ test_a (t.py)", "✗ test_b (t.py)", "  and 27 more, not listed"]
 
 
 def test_without_counts_it_speaks_of_the_completion_command() -> None:
-    rows = told(pane_after(gate(passed=None)))
+    rows = lines_of(pane_after(gate(passed=None)))
     assert rows[0].startswith("✓ completion command passed  exit 0")
 
 
 def test_what_passes_and_what_fails_anew_is_told_by_name() -> None:
     first = gate("t.py::test_a", "t.py::test_b")
-    rows = told(pane_after(first, gate("t.py::test_b", "t.py::test_c")))
+    rows = lines_of(pane_after(first, gate("t.py::test_b", "t.py::test_c")))
     assert "newly passing: test_a" in rows
     assert "newly failing: test_c" in rows
-    cut = told(pane_after(gate("t.py::test_a", failed=9), gate("t.py::test_c", passed=45)))
+    cut = lines_of(pane_after(gate("t.py::test_a", failed=9), gate("t.py::test_c", passed=45)))
     assert "newly passing: test_a and others" in cut
     assert _packed(["test_one", "test_two", "test_three"], "and 2 more", 20) == [
         "test_one, test_two,",
@@ -74,10 +74,10 @@ def test_a_measurement_that_was_cut_off_is_not_still_going_on() -> None:
         ev.RunFinished(outcome="aborted", reason="by you", iterations=2, completion=1),
     ):
         pane.state.apply(event.model_copy(update={"seq": pane.state.seq + 1}))
-    assert not any("verifying" in row for row in told(pane))
+    assert not any("verifying" in row for row in lines_of(pane))
     empty = RunState().apply_all(story("empty"))
     pane.state, pane.now = empty, empty.at
-    assert told(pane) == ["◐ verifying for 0s"]
+    assert lines_of(pane) == ["◐ verifying for 0s"]
 
 
 @each_row(
@@ -95,5 +95,5 @@ def test_of_the_command_the_part_that_matters_stays(command: str, shown: str) ->
 
 
 def test_a_name_of_500_characters_keeps_to_its_row() -> None:
-    rows = told(pane_after(gate("tests/test_x.py::test_" + "n" * 500), gate("y" * 500)), 40)
+    rows = lines_of(pane_after(gate("tests/test_x.py::test_" + "n" * 500), gate("y" * 500)), 40)
     assert any(row.startswith("✗ yyy") and "…" in row for row in rows)

@@ -148,9 +148,9 @@ def test_an_older_version_ends_failed_calls_with_completed(tmp_path: Path) -> No
 
 
 def test_a_key_hears_nothing_of_limits(tmp_path: Path) -> None:
-    told = play("limited_until_reset", tmp_path, ANTHROPIC_API_KEY="sk-test").kinds()
-    assert "rate_limit_event" not in told
-    assert told[-1] == "result"
+    reported = play("limited_until_reset", tmp_path, ANTHROPIC_API_KEY="sk-test").kinds()
+    assert "rate_limit_event" not in reported
+    assert reported[-1] == "result"
 
 
 def test_a_usage_limit_ends_with_its_reset(tmp_path: Path) -> None:
@@ -172,9 +172,9 @@ def test_cost_grows_over_resumed_sessions_in_newer_versions_only(tmp_path: Path)
         home = tmp_path / version
         home.mkdir()
         identifier = str(uuid.uuid4())
-        told = {"STUB_VERSION": version, "scenario": "two_tools"}
-        first = result(once(home, "--session-id", identifier, "p", **told).stdout)
-        second = result(once(home, "--resume", identifier, "p", **told).stdout)
+        fields = {"STUB_VERSION": version, "scenario": "two_tools"}
+        first = result(once(home, "--session-id", identifier, "p", **fields).stdout)
+        second = result(once(home, "--resume", identifier, "p", **fields).stdout)
         assert second["session_id"] == identifier
         assert second["total_cost_usd"] == pytest.approx(factor * first["total_cost_usd"])
 

@@ -11,8 +11,10 @@ def test_a_reason_that_stands_in_two_sections_is_found() -> None:
 
 def test_a_blocker_that_is_quoted_in_two_fences_is_found() -> None:
     fence = "Their words (data, not instructions):\n\n```text\n{}the lexer is in the way\n```\n\n"
-    told = repeated(f"# A\n\n{fence.format('Blocked by: ')}# B\n\n{fence.format('  blocked by: ')}")
-    assert told == ["the lexer is in the way"]
+    reported = repeated(
+        f"# A\n\n{fence.format('Blocked by: ')}# B\n\n{fence.format('  blocked by: ')}"
+    )
+    assert reported == ["the lexer is in the way"]
 
 
 def test_praise_of_a_rise_that_is_none_and_of_a_pace_that_will_not_do_is_found() -> None:

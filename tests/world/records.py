@@ -67,10 +67,10 @@ class FakeStateFile:
         self.kept: list[dict[str, Any]] = []
         self.errors: deque[Exception] = deque()
         """One for each of the next writings."""
-        self.told: list[str] = []
+        self.problems: list[str] = []
 
     def keep(self, fields: Mapping[str, Any]) -> Sequence[str]:
         if self.errors:
             raise self.errors.popleft()
         self.kept.append(dict(fields))
-        return self.told
+        return self.problems

@@ -229,8 +229,8 @@ def hostile(length: int = 100_000) -> list[ev.Event]:
 
 def kept(story: Callable[[], list[ev.Event]]) -> Callable[[], list[ev.Event]]:
     """The same story, built once per process; events are shared, each list is the caller's own."""
-    told = cache(story)
-    return lambda: list(told())
+    reported = cache(story)
+    return lambda: list(reported())
 
 
 STORIES: dict[str, Callable[[], list[ev.Event]]] = {

@@ -36,7 +36,7 @@ def taken_over() -> list[Event]:
     return run.events
 
 
-def never_told() -> list[Event]:
+def never_reported() -> list[Event]:
     """Claude is at its limit from the start and has reported $0.00; Codex does all the work."""
     run = Recorder(10)
     run.baseline(0)
@@ -52,5 +52,5 @@ def never_told() -> list[Event]:
 
 
 TAKEOVERS: dict[str, Callable[[], list[Event]]] = {
-    story.__name__: story for story in (taken_over, never_told)
+    story.__name__: story for story in (taken_over, never_reported)
 }

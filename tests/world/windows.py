@@ -140,7 +140,7 @@ def handing_over() -> list[ev.Event]:
 
 def left(run: Recorder, k: int, number: int, **fields: object) -> ev.HandoffWritten:
     """Record a session's handoff to the next one."""
-    told = ev.HandoffWritten(
+    written = ev.HandoffWritten(
         iteration=k,
         number=number,
         path=f"results/iter-{k:03}/handoff-{number}.md",
@@ -162,7 +162,7 @@ def left(run: Recorder, k: int, number: int, **fields: object) -> ev.HandoffWrit
         guidance=["Leave the public names as they are."],
         snapshot=run.snapshots,
     )
-    return told.model_copy(update=fields)
+    return written.model_copy(update=fields)
 
 
 def hand_off(run: Recorder, k: int, number: int, **fields: object) -> None:

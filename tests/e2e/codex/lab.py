@@ -59,8 +59,8 @@ class Lab:
     def _environment(self, scenario: Scenario) -> Iterator[dict[str, str]]:
         if self.binary == str(CODEX_STUB):
             file = self.tmp / "scenario.json"
-            told = dataclasses.asdict(scenario)
-            file.write_text(json.dumps({key: told[key] for key in told if key != "name"}))
+            fields = dataclasses.asdict(scenario)
+            file.write_text(json.dumps({key: fields[key] for key in fields if key != "name"}))
             yield stub_environment(file, self.tmp / "state")
             return
         with real_environment(scenario, self.root, self.tmp / "home") as environ:

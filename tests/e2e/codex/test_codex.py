@@ -237,8 +237,8 @@ def test_a_missing_or_old_program_is_one_sentence(stub: Lab) -> None:
 
 
 def test_what_it_says_it_can_do_is_what_is_asserted_here() -> None:
-    told = CODEX.abilities
-    assert told.resume == CodexAgent.resumes
-    assert told.words_mid_turn == codex_session.CodexSession.takes_guidance
-    assert (told.questions, told.refusal_continues, told.context) == (True, True, "live")
-    assert (told.cost, told.limits) == (False, "with reset")
+    claimed = CODEX.abilities
+    assert claimed.resume == CodexAgent.resumes
+    assert claimed.words_mid_turn == codex_session.CodexSession.takes_guidance
+    assert (claimed.questions, claimed.refusal_continues, claimed.context) == (True, True, "live")
+    assert (claimed.cost, claimed.limits) == (False, "with reset")

@@ -40,7 +40,7 @@ SCENARIOS: dict[str, tuple[list[Answer], Permissions]] = {
 
 def outline(events: list[Event]) -> list[dict[str, Any]]:
     """The part of the output that is the same in every run of a program."""
-    told: list[dict[str, Any]] = []
+    data: list[dict[str, Any]] = []
     for event in events:
         fields = event.model_dump(exclude=set(OF_A_RUN))
         if isinstance(event, AgentNoted):
@@ -49,12 +49,12 @@ def outline(events: list[Event]) -> list[dict[str, Any]]:
             fields["text"] = event.text.partition(";")[0]
         if isinstance(event, SessionFinished):
             fields["exit_code"] = None
-        if isinstance(event, UsageReported) and told and told[-1] == fields:
+        if isinstance(event, UsageReported) and data and data[-1] == fields:
             continue
-        if fields["kind"] == "session_described" and fields in told:
+        if fields["kind"] == "session_described" and fields in data:
             continue
-        told.append(fields)
-    return told
+        data.append(fields)
+    return data
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
@@ -65,7 +65,7 @@ def test_stub_and_codex_itself_are_equal(name: str, tmp_path: Path) -> None:
         place = tmp_path / who
         place.mkdir()
         heard, _ = Lab(place, binary).work(*answers, permissions=permissions)
-        told = [json.dumps(fields) for fields in outline(heard.events)]
-        lines[who] = [line.replace(str(place), "PLACE") for line in told]
+        reported = [json.dumps(fields) for fields in outline(heard.events)]
+        lines[who] = [line.replace(str(place), "PLACE") for line in reported]
     different = list(difflib.unified_diff(lines["stub"], lines["real"], "stub", "real", n=0))
     assert not different, "\n".join(different)

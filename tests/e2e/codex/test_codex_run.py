@@ -34,8 +34,8 @@ def environment(
     ours = {"RALPH_TUI_AGENT__BINARY": binary, "RALPH_TUI_PERMISSIONS__MODE": mode}
     if binary == str(CODEX_STUB):
         file = tmp / "scenario.json"
-        told = dataclasses.asdict(scenario)
-        file.write_text(json.dumps({key: told[key] for key in told if key != "name"}))
+        fields = dataclasses.asdict(scenario)
+        file.write_text(json.dumps({key: fields[key] for key in fields if key != "name"}))
         yield {**stub_environment(file, tmp / "state"), **ours}
         return
     with real_environment(scenario, root, tmp / "home") as environ:

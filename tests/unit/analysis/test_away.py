@@ -24,16 +24,16 @@ from tests.rows import each_row
 from tests.unit.state.test_log import demo, made, reading, stuck
 from tests.world.decisions import DECISIONS
 from tests.world.stories import STORIES
-from tests.world.takeovers import never_told, taken_over
+from tests.world.takeovers import never_reported, taken_over
 
 
-def told(state: RunState, **later: float) -> list[str]:
+def summary_lines(state: RunState, **later: float) -> list[str]:
     lines = while_away(state, state.at + timedelta(**later))
     return [f"{'  ' * line.below}{line.text}" for line in lines]
 
 
 def test_an_episode_is_what_was_done_who_decided_and_what_it_changed() -> None:
-    rows = told(RunState().apply_all(demo("stuck")))
+    rows = summary_lines(RunState().apply_all(demo("stuck")))
     assert rows[0].startswith("✓ completed: ")
     assert "9 iterations, 48 % to 100 %, $" in rows[1]
     assert rows[2] == "13 more tests pass than at the start"
@@ -46,7 +46,7 @@ def test_an_episode_is_what_was_done_who_decided_and_what_it_changed() -> None:
 
 def test_the_open_question_comes_first() -> None:
     state = RunState().apply_all(DECISIONS["redirect"]())
-    first, *rest = told(state, hours=1)
+    first, *rest = summary_lines(state, hours=1)
     assert first.startswith("! needs you, since 1h: ")
     assert any(row.endswith("(still open)") for row in rest)
 
@@ -80,7 +80,7 @@ def test_who_looked_on_while_nothing_was_recorded_saw_that_it_was_there() -> Non
 
 
 def test_waits_and_denials_are_told() -> None:
-    rows = told(RunState().apply_all(STORIES["limited"]()))
+    rows = summary_lines(RunState().apply_all(STORIES["limited"]()))
     assert any("LIMIT waiting until " in row for row in rows)
     assert rows[-1] == "3 tool calls denied"
 
@@ -88,7 +88,7 @@ def test_waits_and_denials_are_told() -> None:
 def test_every_story_is_told_in_a_few_short_lines() -> None:
     for name in ("stuck", "regressing", "limited", "hostile", "empty", "rolled_back", "nasty"):
         story = (STORIES | DECISIONS)[name]
-        rows = told(RunState().apply_all(story()))
+        rows = summary_lines(RunState().apply_all(story()))
         assert 1 <= len(rows) < 40, name
         assert all(len(row) <= 310 and len(row.splitlines()) == 1 for row in rows), name
 
@@ -98,7 +98,7 @@ def test_very_many_episodes_are_counted() -> None:
     for k in range(1, 41, 2):
         for event in (reading(k, k), stuck(k), made(iteration=k)):
             state.apply(event.model_copy(update={"seq": state.seq + 1}))
-    assert sum("STUCK" in row for row in told(state)) <= MAX_EPISODES
+    assert sum("STUCK" in row for row in summary_lines(state)) <= MAX_EPISODES
 
 
 def test_a_run_that_has_just_begun_is_no_news() -> None:
@@ -226,9 +226,11 @@ def test_a_run_was_left_before_its_end_or_as_it_began_in_the_background() -> Non
 def test_of_a_cost_that_not_all_have_told_it_is_said_whose_it_lacks() -> None:
     events = taken_over()
     state = RunState().apply_all(events)
-    (course,) = [row for row in told(state) if "iterations," in row]
+    (course,) = [row for row in summary_lines(state) if "iterations," in row]
     assert course.endswith("0 % to 100 %, ~$0.52 without the cost of codex")
-    (course,) = [row for row in told(RunState().apply_all(never_told())) if "iterations," in row]
+    (course,) = [
+        row for row in summary_lines(RunState().apply_all(never_reported())) if "iterations," in row
+    ]
     assert "$" not in course
     then = (
         next(at for at, event in enumerate(events) if isinstance(event, ev.IterationFinished)) + 1

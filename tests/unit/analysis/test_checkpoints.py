@@ -41,7 +41,7 @@ def changed(k: int, *paths: str, more: int = 0) -> ev.FilesChanged:
     return event.model_copy(update={"totals": [files]})
 
 
-def told(*events: Any) -> list[str]:
+def table_lines(*events: Any) -> list[str]:
     run = Recorder(10)
     for event in events:
         if isinstance(event, ev.CheckpointCaptured) and event.session_id and event.number == 1:
@@ -55,7 +55,7 @@ def told(*events: Any) -> list[str]:
 
 
 def test_it_says_how_many_over_how_long_of_which_files_and_which_was_the_last() -> None:
-    rows = told(
+    rows = table_lines(
         captured(0, 1, "start", "", 0, 0),
         ev.IterationStarted(iteration=1, max_iterations=10),
         captured(1, 1, "start", "a", 0, 0),
@@ -81,7 +81,7 @@ def test_it_says_how_many_over_how_long_of_which_files_and_which_was_the_last() 
 
 def test_what_is_not_known_is_left_out() -> None:
     """A run of an older version recorded no session and no memory."""
-    rows = told(
+    rows = table_lines(
         ev.IterationStarted(iteration=1, max_iterations=10),
         ev.CheckpointCaptured(iteration=1, number=1, trigger="start", duration_s=9),
         changed(1, "a.py", more=4),
@@ -92,7 +92,7 @@ def test_what_is_not_known_is_left_out() -> None:
 
 
 def test_a_run_without_checkpoints_has_no_summary() -> None:
-    assert told() == []
+    assert table_lines() == []
 
 
 def test_sessions_that_were_killed_or_replaced_count_with_their_time() -> None:
@@ -112,7 +112,7 @@ def test_sessions_that_were_killed_or_replaced_count_with_their_time() -> None:
     run.wait(seconds=9)
     run.add(ev.SessionFinished(iteration=1, outcome="success", duration_s=9, cost_usd=0.25))
     state = RunState().apply_all(run.events)
-    before, after = (summarize(told.timeline, told.at) for told in (cut, state))
+    before, after = (summarize(reported.timeline, reported.at) for reported in (cut, state))
     assert before is not None
     assert after is not None
     assert (before.sessions, round(before.seconds)) == (2, 7 + 5)

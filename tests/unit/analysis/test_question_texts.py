@@ -36,9 +36,9 @@ def test_while_it_is_open_the_entry_says_what_is_asked() -> None:
 def test_plain_lines_say_the_same() -> None:
     lines = PlainLines()
     said = [line for event in permissions_decided() if (line := lines.line(event))]
-    told = [line.partition("asked   ")[2] for line in said if "asked   " in line]
-    assert told[0] == "Bash: git push origin main: allowed once by you"
-    assert told[-1] == "Bash: curl example.org: no answer in 5 min: refused"
+    reported = [line.partition("asked   ")[2] for line in said if "asked   " in line]
+    assert reported[0] == "Bash: git push origin main: allowed once by you"
+    assert reported[-1] == "Bash: curl example.org: no answer in 5 min: refused"
     questions = [line for line in said if "question" in line]
     assert (
         "claude asks for Bash: git push origin main; answer with ralph-tui decide ANSWER "

@@ -184,7 +184,7 @@ def test_a_cost_that_nobody_reports_is_unknown() -> None:
 def test_each_agent_has_its_own_model_and_nobody_elses_mode_or_cost() -> None:
     claude = ev.SessionStarted(iteration=1, session_id="a", agent="claude")
     codex = ev.SessionStarted(iteration=1, session_id="b", agent="codex")
-    told = ev.SessionDescribed(
+    shown = ev.SessionDescribed(
         iteration=1, model="gpt-5.5", permission_mode="dangerFullAccess, never"
     )
     events = (
@@ -193,7 +193,7 @@ def test_each_agent_has_its_own_model_and_nobody_elses_mode_or_cost() -> None:
         ev.SessionFinished(iteration=1, outcome="limited", limit="usage_limit", cost_usd=0.25),
         ev.AgentChanged(iteration=1, before="claude", agent="codex", cause="usage_limit"),
         codex,
-        told,
+        shown,
         ev.SessionFinished(iteration=1, outcome="success", tokens=9),
         *finished(1, 10),
     )
@@ -323,11 +323,11 @@ def test_an_iteration_that_was_not_measured_gained_nothing_that_is_known() -> No
 
 def test_a_broken_build_has_fixed_nothing() -> None:
     def gate(iteration: int, failing: list[str], passed: int, **more: object) -> ev.Event:
-        told = {
+        fields = {
             "iteration": iteration, "ok": False, "exit_code": 1, "duration_s": 1, "passed": passed,
             "runner": "pytest", "failed": len(failing), "failing": failing, **more,
         }  # fmt: skip
-        return ev.GateFinished.model_validate(told)
+        return ev.GateFinished.model_validate(fields)
 
     broken = ev.ReadingTaken(
         iteration=2, completion=0, source="tests", passed=0, total=1, expected=10, broken="bad `x`"
@@ -612,8 +612,8 @@ def test_waiting_is_told_apart_from_the_sessions() -> None:
         [cell.strip() for cell in row.strip("|").split("|")]
         for row in section(text, "Iterations").splitlines()
     ]
-    told = [dict(zip(rows[0], row, strict=True)) for row in rows[2:]]
-    assert [(row["sessions"], row["waited"]) for row in told] == [("50s", "5m"), ("1m", "1m")]
+    reported = [dict(zip(rows[0], row, strict=True)) for row in rows[2:]]
+    assert [(row["sessions"], row["waited"]) for row in reported] == [("50s", "5m"), ("1m", "1m")]
     assert "\n- Time: 18m, including 6m of waiting, 2026-" in text
     alone = page(*finished(1, 10, duration_s=60))
     assert "waiting" not in alone

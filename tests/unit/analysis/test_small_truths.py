@@ -21,9 +21,9 @@ def test_a_guessed_end_of_a_limit_is_the_next_try() -> None:
 def test_a_low_balance_is_no_matter_of_signing_in() -> None:
     remedies: Remedies = {"auth": "sign in with /login"}
     assert "/login" in sentence("auth", "401 unauthorized", remedies)
-    told = sentence("auth", "Credit balance is too low", remedies)
-    assert "/login" not in told
-    assert "add credit" in told
+    failure = sentence("auth", "Credit balance is too low", remedies)
+    assert "/login" not in failure
+    assert "add credit" in failure
 
 
 def test_agents_that_do_not_report_all_of_their_tokens() -> None:

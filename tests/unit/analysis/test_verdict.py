@@ -24,7 +24,7 @@ from tests.world.owner import answer, first
 STUCK = [0, 3, 3, 3, 3]
 
 
-def told(world: World) -> list[str]:
+def verdicts(world: World) -> list[str]:
     """The verdict after each event."""
     state, found = RunState(), []
     for event in world.events:
@@ -37,7 +37,7 @@ def test_an_open_episode_says_what_since_when_and_what_was_done() -> None:
     world = World([*STUCK, 3, 4, 6, 10], mode="attended")
     world.play(answer("approve"))
     reason = "stuck: no new best for 3 iterations; instructions sent"
-    said = told(world)
+    said = verdicts(world)
     assert f"{reason}, not measured since" in said
     assert any(one.startswith("needs you, press d (approves in 2m): Send") for one in said)
     assert any(one.endswith("improved since, but not enough yet") for one in said)
@@ -47,7 +47,7 @@ def test_an_open_episode_says_what_since_when_and_what_was_done() -> None:
 def test_a_declined_redirect_leaves_its_episode_open() -> None:
     world = World([*STUCK, 3, 8, 10], mode="attended")
     world.play(answer("decline"))
-    assert any("; instructions declined by you" in one for one in told(world))
+    assert any("; instructions declined by you" in one for one in verdicts(world))
 
 
 @settings(max_examples=8)
@@ -97,16 +97,16 @@ def _all_places_say(said: Verdict, state: RunState, now: datetime) -> None:
         assert not any(judge in row for judge in JUDGES for row in rows)
     head = OneLine()
     head.state, head.now = state, now
-    told = verdict(state, now, keys=None)
-    assert f" {told.text}" in _text(head.line(0, 300)), "its key is at the end"
+    reported = verdict(state, now, keys=None)
+    assert f" {reported.text}" in _text(head.line(0, 300)), "its key is at the end"
     status: RunStatus = {**summarize(state, now), "alive": state.run.finished is None}
-    assert (status["verdict"], status["verdict_word"]) == (told.text, told.word)
+    assert (status["verdict"], status["verdict_word"]) == (reported.text, reported.word)
     first, *rows = status_text(status).splitlines()
-    assert first == told.line
+    assert first == reported.line
     assert not any(judge in row for judge in JUDGES for row in rows)
     line = status_line(status)
-    assert line.startswith(f"{told.glyph} ")
-    assert line.rstrip("…").endswith(told.text[:15].rstrip("…")) or told.text[:15] in line
+    assert line.startswith(f"{reported.glyph} ")
+    assert line.rstrip("…").endswith(reported.text[:15].rstrip("…")) or reported.text[:15] in line
     for pane in (ProgressPane(), EventLog()):
         pane.state = state
         around = _text([*pane.subtitle(80), *pane.headline(80)])
@@ -181,7 +181,7 @@ def test_an_episode_of_the_circuit_breaker_says_whether_anything_happens_again()
 
     world.agent.acts.extend([act] * 12)
     world.play(answer("continue"))
-    said = told(world)
+    said = verdicts(world)
     reason = "stalled: 3 iterations in a row changed no files and brought no new best"
     assert f"{reason}; asking you" in said
     assert f"{reason}; continued by you after iteration 3" in said

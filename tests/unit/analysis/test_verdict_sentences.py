@@ -96,8 +96,8 @@ def answered(topic: str, word: str, by: str = "you", *, instructions: str = "") 
     ]
     if topic == "redirect":
         given = {"iteration": 4, "about": "stuck", "approved": word != "decline"}
-        told = {"by": by, "instructions": instructions}
-        said.append(ev.RedirectDecided.model_validate(given | told))
+        fields = {"by": by, "instructions": instructions}
+        said.append(ev.RedirectDecided.model_validate(given | fields))
     return said
 
 

@@ -62,7 +62,7 @@ def made(git_repo: Path, tmp_path: Path) -> Made:
     return Made(git_repo, tmp_path / "home")
 
 
-def told(found: Iterable[Finding]) -> str:
+def report_text(found: Iterable[Finding]) -> str:
     """One line each, without anything a screen must not show."""
     text = "\n".join(line for finding in found for line in format_finding(finding, 0))
     assert retired(text) == []
@@ -72,34 +72,36 @@ def told(found: Iterable[Finding]) -> str:
 
 class TestGit:
     def test_all_is_well(self, made: Made) -> None:
-        said = told(check_git(made()))
+        said = report_text(check_git(made()))
         assert said.startswith("✓ ok      git       git 2.")
         assert said.endswith("repo is a repository")
 
     def test_no_repository(self, tmp_path: Path) -> None:
-        said = told(check_git(Made(tmp_path, tmp_path / "home")()))
+        said = report_text(check_git(Made(tmp_path, tmp_path / "home")()))
         assert said.startswith("✗ problem git")
         assert "is not inside a git repository → run `git init` there first" in said
 
     def test_no_git(self, made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("PATH", str(made.bin))
-        assert "git was not found on PATH → install git 2.32 or newer" in told(check_git(made()))
+        assert "git was not found on PATH → install git 2.32 or newer" in report_text(
+            check_git(made())
+        )
 
     def test_no_commit(self, tmp_path: Path) -> None:
         subprocess.run(["git", "init", "-q", str(tmp_path / "new")], check=True)
-        said = told(check_git(Made(tmp_path / "new", tmp_path / "home")()))
+        said = report_text(check_git(Made(tmp_path / "new", tmp_path / "home")()))
         assert "· note    git       no commit yet" in said
 
     def test_an_identity_is_asked_for_where_it_is_needed(self, made: Made) -> None:
-        assert "user name" not in told(check_git(made()))
-        said = told(check_git(made("context.commit_wip=true")))
+        assert "user name" not in report_text(check_git(made()))
+        said = report_text(check_git(made("context.commit_wip=true")))
         assert "▲ warning git       context.commit_wip is set" in said
 
     @pytest.mark.skipif(os.getuid() != 0, reason="only root gives files away")
     def test_a_repository_of_somebody_else(self, made: Made) -> None:
         for path in (made.folder, made.folder / ".git"):
             os.chown(path, 12345, 12345)
-        said = told(check_git(made()))
+        said = report_text(check_git(made()))
         assert "another user owns it → allow it with `git config --global --add safe.dir" in said
 
 
@@ -107,14 +109,14 @@ class TestAgents:
     """Agents on PATH, and signs of a login."""
 
     def test_none(self, made: Made) -> None:
-        said = told(check_agent(made(environ={"PATH": str(made.bin)})))
+        said = report_text(check_agent(made(environ={"PATH": str(made.bin)})))
         assert said.startswith("✗ problem agent     none found; looked for claude, codex,")
         assert "npm install -g @anthropic-ai/claude-code" in said
         assert "--agent-command" in said
 
     def test_one_that_is_signed_in_is_told_without_its_secret(self, made: Made) -> None:
         made.program("claude", "echo '2.1.328 (Claude Code)'")
-        said = told(check_agent(made(environ={"ANTHROPIC_API_KEY": SECRET})))
+        said = report_text(check_agent(made(environ={"ANTHROPIC_API_KEY": SECRET})))
         assert said.startswith("✓ ok      agent     Claude Code 2.1.328 (~/bin/claude)")
         assert "ANTHROPIC_API_KEY is set\n" in said
         assert "claude can ask you, accepts guidance while it works, reports its context" in said
@@ -126,15 +128,15 @@ class TestAgents:
         os.mkfifo(made.home / ".claude" / ".credentials.json")
         said, _ = run_checks({"agent": check_agent}, made(seconds=8.0))
         assert "its sign-in is in ~/.claude/.credentials.json" in said.says
-        both = told(check_agent(made(environ={"ANTHROPIC_API_KEY": SECRET})))
+        both = report_text(check_agent(made(environ={"ANTHROPIC_API_KEY": SECRET})))
         assert "ANTHROPIC_API_KEY is set and overrides the sign-in in" in both
 
     def test_no_sign_of_a_sign_in(self, made: Made) -> None:
         made.program("claude", "echo '2.1.328 (Claude Code)'")
-        said = told(check_agent(made(platform="linux")))
+        said = report_text(check_agent(made(platform="linux")))
         assert said.startswith("▲ warning agent")
         assert "no sign-in found → run `claude` and then /login" in said
-        assert "keychain, which is not checked" in told(check_agent(made(platform="darwin")))
+        assert "keychain, which is not checked" in report_text(check_agent(made(platform="darwin")))
 
     def test_one_that_hangs_is_ended_with_all_it_has_started(
         self, made: Made, monkeypatch: pytest.MonkeyPatch
@@ -151,28 +153,28 @@ class TestAgents:
 
     def test_one_that_is_too_old(self, made: Made) -> None:
         made.program("claude", "echo '1.0.3 (Claude Code)'")
-        said = told(check_agent(made()))
+        said = report_text(check_agent(made()))
         assert said.startswith("✗ problem agent")
         assert "run `claude update`" in said
 
     @pytest.mark.parametrize("name", ["command", "acp"])
     def test_a_command(self, made: Made, name: str) -> None:
         as_command = (f"agent.name={name}", "agent.command=my-agent --stdin")
-        assert "starts with 'my-agent', which is not on PATH" in told(
+        assert "starts with 'my-agent', which is not on PATH" in report_text(
             check_agent(made(*as_command))
         )
         made.program("my-agent", "cat")
-        assert "✓ ok      agent     the command" in told(check_agent(made(*as_command)))
-        lacking = told(check_agent(made(f"agent.name={name}")))
+        assert "✓ ok      agent     the command" in report_text(check_agent(made(*as_command)))
+        lacking = report_text(check_agent(made(f"agent.name={name}")))
         assert lacking.startswith("✗ problem agent")
-        assert "did you mean claude?" in told(check_agent(made("agent.name=clade")))
+        assert "did you mean claude?" in report_text(check_agent(made("agent.name=clade")))
 
     def test_others(self, made: Made) -> None:
         made.program("codex", "echo codex-cli 0.169.0")
         made.program("gemini", "exit 1")
         made.program("opencode", "echo 1.18.33")
         environ = {"OPENAI_API_KEY": SECRET}
-        said = told(check_other_agents(made("agent.name=claude", environ=environ)))
+        said = report_text(check_other_agents(made("agent.name=claude", environ=environ)))
         # Codex reads only a key that its config names.
         assert "Codex CLI (codex) 0.169.0 (~/bin/codex); no sign-in found" in said
         assert "→ run `codex login`, or set the key that Codex's config.toml names" in said
@@ -189,16 +191,16 @@ class TestAgents:
         made.program("opencode", "echo 1.18.33")
         env = made("agent.name=claude", seconds=4.0)
         found = list(run_checks({"other agents": check_other_agents}, env))
-        assert "codex timed out after 3.6 s" in told(found)
-        assert "OpenCode (opencode) 1.18.33" in told(found)
+        assert "codex timed out after 3.6 s" in report_text(found)
+        assert "OpenCode (opencode) 1.18.33" in report_text(found)
         assert not [each for each in found if each.level == "problem"]
 
     @pytest.mark.parametrize("version", ["codex-cli 0.50.0", "0.1.2505172129"])
     def test_one_that_is_too_old_is_offered_to_nobody(self, made: Made, version: str) -> None:
         made.program("codex", f"echo {version}")
         for said in (
-            told(check_other_agents(made("agent.name=claude"))),
-            told(check_agent(made("agent.name=codex"))),
+            report_text(check_other_agents(made("agent.name=claude"))),
+            report_text(check_agent(made("agent.name=codex"))),
         ):
             assert "is too old for ralph-tui, which needs" in said
             assert "runs it" not in said
@@ -216,7 +218,7 @@ class TestAgents:
         self, made: Made, name: str, version: str, how: str
     ) -> None:
         made.program(name, f"echo '{version}'")
-        said = told(check_agent(made(f"agent.name={name}")))
+        said = report_text(check_agent(made(f"agent.name={name}")))
         assert said.startswith("▲ warning agent")
         assert f"no sign-in found → {how}" in said
 
@@ -225,14 +227,16 @@ class TestAgents:
         config = made.home / ".codex" / "config.toml"
         config.parent.mkdir()
         config.write_text('model_provider = "x"\n[model_providers.x]\nenv_key = "X_KEY"\n')
-        assert "no sign" in told(check_agent(made("agent.name=codex")))
-        said = told(check_agent(made("agent.name=codex", environ={"X_KEY": SECRET})))
+        assert "no sign" in report_text(check_agent(made("agent.name=codex")))
+        said = report_text(check_agent(made("agent.name=codex", environ={"X_KEY": SECRET})))
         assert (
             "✓ ok      agent     Codex CLI 0.169.0 (~/bin/codex); X_KEY is set, the variable "
             "that its" in said
         )
         config.write_text("model_provider = [[[")
-        assert "no sign" in told(check_agent(made("agent.name=codex", environ={"X_KEY": SECRET})))
+        assert "no sign" in report_text(
+            check_agent(made("agent.name=codex", environ={"X_KEY": SECRET}))
+        )
 
     def test_one_that_is_chosen_and_those_that_take_over(self, made: Made) -> None:
         made.program("codex", "echo codex-cli 0.169.0")
@@ -241,34 +245,36 @@ class TestAgents:
         sign_in = made.home / ".codex" / "auth.json"
         sign_in.parent.mkdir()
         sign_in.write_text("{}")
-        said = told(check_agent(env))
+        said = report_text(check_agent(env))
         assert "✓ ok      agent     Codex CLI 0.169.0 (~/bin/codex); its sign-in is in" in said
         assert "resumes sessions; unknown: its cost" in said
         assert "▲ warning agent" in said
         assert "'gemini'" in said
-        assert not told(check_other_agents(env))
-        assert "(agent.fallback)" in told(check_agent(made("agent.name=codex", "agent.fallback=x")))
+        assert not report_text(check_other_agents(env))
+        assert "(agent.fallback)" in report_text(
+            check_agent(made("agent.name=codex", "agent.fallback=x"))
+        )
 
 
 class TestSettings:
     def test_all_that_is_wrong(self, made: Made) -> None:
         (made.folder / ".ralph-tui.toml").write_text("[limit]\n[permissions]\nmode='skip'")
-        said = told(check_settings(made("control.decay=7")))
+        said = report_text(check_settings(made("control.decay=7")))
         assert ".ralph-tui.toml:1) is not a setting → did you mean limits?" in said
         assert "control.decay (--set) must be at most 1, not '7'" in said
         assert "▲ warning settings" in said
 
     def test_how_many_are_set(self, made: Made) -> None:
-        assert "config init" in told(check_settings(made()))
-        assert "1 setting set" in told(check_settings(made("control.decay=0.7")))
+        assert "config init" in report_text(check_settings(made()))
+        assert "1 setting set" in report_text(check_settings(made("control.decay=0.7")))
 
     def test_channels(self, made: Made) -> None:
-        assert "doctor --notify explains" in told(check_messages(made()))
+        assert "doctor --notify explains" in report_text(check_messages(made()))
         address = f"https://hooks.example.org/{SECRET}"
-        said = told(check_messages(made(f"outreach.webhook={address}")))
+        said = report_text(check_messages(made(f"outreach.webhook={address}")))
         assert said.startswith("✓ ok      messages  sent to webhook")
         off = made(f"outreach.webhook={address}", "outreach.escalate=false")
-        assert "no message is sent" in told(check_messages(off))
+        assert "no message is sent" in report_text(check_messages(off))
         (lacking,) = run_checks({"messages": check_messages}, made("outreach.tracker=gitea"))
         assert lacking.level == "problem"
         assert lacking.fix
@@ -278,12 +284,12 @@ class TestDisk:
     """Disk space, permissions and watches."""
 
     def test_room(self, made: Made) -> None:
-        assert told(check_disk(made())).startswith("✓ ok      disk ")
+        assert report_text(check_disk(made())).startswith("✓ ok      disk ")
 
     def test_a_file_in_the_place_of_the_records(self, made: Made) -> None:
         ralph_folder(made.folder).parent.mkdir()
         ralph_folder(made.folder).touch()
-        assert told(check_disk(made())).startswith("✗ problem disk")
+        assert report_text(check_disk(made())).startswith("✗ problem disk")
 
     def test_fewer_watches_than_folders(self, made: Made, tmp_path: Path) -> None:
         limits = tmp_path / "proc" / "sys" / "fs" / "inotify"
@@ -291,10 +297,10 @@ class TestDisk:
         (limits / "max_user_watches").write_text("3\n")
         (limits / "max_user_instances").write_text("128\n")
         env = made(proc=tmp_path / "proc", platform="linux")
-        said = told(check_watches(env))
+        said = report_text(check_watches(env))
         assert said.startswith("▲ warning watches")
         assert "3 watches free; changes appear late → sudo sysctl fs.inotify" in said
-        assert told(check_watches(made(platform="darwin"))) == ""
+        assert report_text(check_watches(made(platform="darwin"))) == ""
 
     @pytest.mark.skipif(not Path("/proc/sys/fs/inotify").exists(), reason="needs Linux")
     def test_what_is_in_use_is_counted(self, made: Made) -> None:
@@ -302,7 +308,7 @@ class TestDisk:
         limit = int(Path("/proc/sys/fs/inotify/max_user_watches").read_text())
 
         def free() -> int:
-            words = told(check_watches(made())).partition(" watches free")[0]
+            words = report_text(check_watches(made())).partition(" watches free")[0]
             return int(words.rpartition(" ")[2].replace(",", ""))
 
         descriptor = system.inotify_init1(0)
@@ -320,7 +326,7 @@ class TestRecords:
         return folder
 
     def test_none_yet(self, made: Made) -> None:
-        assert "no runs in" in told(check_records(made()))
+        assert "no runs in" in report_text(check_records(made()))
 
     @pytest.mark.parametrize("alive", [True, False])
     def test_a_lock_that_is_taken(self, made: Made, alive: bool) -> None:  # noqa: FBT001
@@ -332,14 +338,14 @@ class TestRecords:
         lock.write_text(json.dumps({**owner, "run": "task-001/002"}))
         with lock.open() as file:
             fcntl.flock(file, fcntl.LOCK_EX)
-            said = told(check_records(made()))
+            said = report_text(check_records(made()))
         assert f"task-001/002 {'is running here' if alive else 'died'}" in said
-        assert "running here" not in told(check_records(made()))
+        assert "running here" not in report_text(check_records(made()))
 
     def test_a_damaged_journal(self, made: Made) -> None:
         journal = self.attempt(made) / "events.jsonl"
         journal.write_text('{"seq":1,"kind":"x"}\nnonsense\n')
-        said = told(check_records(made()))
+        said = report_text(check_records(made()))
         assert "▲ warning records" in said
         assert (
             f"events.jsonl:2 cannot be read → ralph-tui replay {journal.parent} shows the" in said
@@ -358,19 +364,23 @@ class TestRecords:
 class TestTerminal:
     def test_the_sizes_are_those_of_the_layout(self, made: Made) -> None:
         wide, tall = (HORIZONTAL[-1][0], VERTICAL[-1][0])
-        assert "all panes" in told(check_terminal(made(columns=wide, rows=tall)))
+        assert "all panes" in report_text(check_terminal(made(columns=wide, rows=tall)))
         normal = HORIZONTAL[2][0]
-        assert "two columns of panes" in told(check_terminal(made(columns=normal, rows=tall)))
-        assert "two columns, one" in told(check_terminal(made(columns=normal, rows=tall - 1)))
+        assert "two columns of panes" in report_text(
+            check_terminal(made(columns=normal, rows=tall))
+        )
+        assert "two columns, one" in report_text(
+            check_terminal(made(columns=normal, rows=tall - 1))
+        )
         least = (HORIZONTAL[1][0], VERTICAL[1][0])
-        assert "✓" in told(check_terminal(made(columns=least[0], rows=least[1])))
+        assert "✓" in report_text(check_terminal(made(columns=least[0], rows=least[1])))
         for columns, rows in ((least[0] - 1, 50), (200, least[1] - 1)):
-            said = told(check_terminal(made(columns=columns, rows=rows)))
+            said = report_text(check_terminal(made(columns=columns, rows=rows)))
             assert "has room for one line of status → make it 80x24" in said
 
     def test_what_is_no_terminal(self, made: Made) -> None:
-        assert "is not a terminal" in told(check_terminal(made()))
-        assert told(check_colours(made())) == ""
+        assert "is not a terminal" in report_text(check_terminal(made()))
+        assert report_text(check_colours(made())) == ""
 
     @pytest.mark.parametrize(
         ("environ", "said"),
@@ -383,7 +393,7 @@ class TestTerminal:
         ],
     )
     def test_what_cannot_draw(self, made: Made, environ: dict[str, str], said: str) -> None:
-        found = told(check_terminal(made(environ=environ, columns=80, rows=24)))
+        found = report_text(check_terminal(made(environ=environ, columns=80, rows=24)))
         assert "▲ warning terminal" in found
         assert said in found
 
@@ -397,7 +407,7 @@ class TestTerminal:
         ],
     )
     def test_colours(self, made: Made, environ: dict[str, str], said: str) -> None:
-        assert said in told(check_colours(made(environ=environ, columns=80, rows=24)))
+        assert said in report_text(check_colours(made(environ=environ, columns=80, rows=24)))
 
     @pytest.mark.parametrize(
         ("environ", "said"),
@@ -408,11 +418,11 @@ class TestTerminal:
         ],
     )
     def test_copies(self, made: Made, environ: dict[str, str], said: str) -> None:
-        assert said in told(check_clipboard(made(environ=environ, columns=80, rows=24)))
+        assert said in report_text(check_clipboard(made(environ=environ, columns=80, rows=24)))
 
     def test_a_tmux_that_is_gone(self, made: Made) -> None:
         env = made(environ={"TMUX": "/nowhere,1,0"}, columns=80, rows=24)
-        assert "tmux does not answer" in told(check_tmux(env))
+        assert "tmux does not answer" in report_text(check_tmux(env))
 
 
 def test_a_check_that_hangs_costs_itself_alone(made: Made) -> None:

@@ -161,9 +161,9 @@ class TestWishes:
         assert "\nguidance    2 queued for the next prompt\n" in text
         assert status_line(status) == ("▮ — 4/10 pausing: this iteration ends first · guidance: 2")
         waits = folded(ev.PauseRequested(by="you"), asked())
-        told = status_text(waits)
-        assert "then it pauses" in told.splitlines()[0], "the question hides no wish"
-        assert "\nnow         ! waits for your answer\n" in told
+        shown = status_text(waits)
+        assert "then it pauses" in shown.splitlines()[0], "the question hides no wish"
+        assert "\nnow         ! waits for your answer\n" in shown
 
     def test_there_are_none(self) -> None:
         asked = folded(ev.PauseRequested(by="you"), ev.GuidanceQueued(guidance_id="g1", text="x"))
@@ -216,9 +216,9 @@ def test_a_run_that_you_aborted_has_no_word_of_the_overseer_and_no_context() -> 
         best_iteration=0, duration_s=1,
     )  # fmt: skip
     assert "\ncontext " in status_text(folded(used))
-    told = status_text(folded(used, ordered, end))
-    assert told.startswith("⊗ aborted by you\n")
-    assert not any(word in told for word in ("overseer", "ABORT", "context"))
+    text = status_text(folded(used, ordered, end))
+    assert text.startswith("⊗ aborted by you\n")
+    assert not any(word in text for word in ("overseer", "ABORT", "context"))
 
 
 @each_row("outcome", OUTCOMES)

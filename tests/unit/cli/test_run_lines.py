@@ -163,8 +163,8 @@ def test_a_strategy_is_told_when_it_changes() -> None:
             {"iteration": k, "approach": approach, "focus": "continue", "reasoning": "So it is."}
         )
 
-    told = lines_of(planned(1, "persist"), planned(2, "pivot"), planned(3, "pivot"))
-    assert told == ["strategy another approach: So it is."]
+    lines = lines_of(planned(1, "persist"), planned(2, "pivot"), planned(3, "pivot"))
+    assert lines == ["strategy another approach: So it is."]
 
 
 def test_the_control_law_has_no_line() -> None:
@@ -204,8 +204,8 @@ def test_what_a_redirect_sends_is_told_whole() -> None:
     decided = ev.RedirectDecided(iteration=3, about="stuck", approved=True, instructions=words)
     question = asked(timedelta(minutes=2))
     answer = ev.QuestionAnswered(question_id="q", answer="approve")
-    *_, told = lines_of(*STUCK, question, answer, decided)
-    assert told == f" 3/10 redirect instructions: {first.strip()}"
+    *_, lines = lines_of(*STUCK, question, answer, decided)
+    assert lines == f" 3/10 redirect instructions: {first.strip()}"
     (alone,) = lines_of(decided)
     assert alone == f"redirect stuck: approved, by you; instructions: {first.strip()}"
     declined = decided.model_copy(update={"approved": False})
@@ -249,8 +249,8 @@ def test_what_is_waited_for_is_said_once_in_an_iteration() -> None:
     plan = ev.AgentNoted(iteration=1, text="Plan: 1 of 2 done")
     began = [ev.IterationStarted(iteration=k, max_iterations=9) for k in (1, 2)]
     said = lines_of(began[0], *tries, plan, began[1], tries[2])
-    told = [line for line in said if "agent" in line]
-    assert [line.partition("agent   ")[2] for line in told] == [
+    reported = [line for line in said if "agent" in line]
+    assert [line.partition("agent   ")[2] for line in reported] == [
         "The service is not there: try 1",
         "The service is not there: try 3",
     ]

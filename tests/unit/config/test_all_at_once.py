@@ -70,7 +70,7 @@ def test_every_error_of_a_file_is_told_with_its_line(user_file: Path) -> None:
     user_file.write_text(EVERY_SECTION)
     with pytest.raises(SettingsError) as caught:
         load(None, {}, {})
-    told = caught.value.sentences
+    reported = caught.value.sentences
     wrong = [
         (number, line.partition(" =")[0])
         for number, line in enumerate(EVERY_SECTION.splitlines(), 1)
@@ -78,12 +78,12 @@ def test_every_error_of_a_file_is_told_with_its_line(user_file: Path) -> None:
     ]
     expected = [*wrong, (7, "allow"), (31, "colours")]
     for number, name in expected:
-        assert any(f"({user_file}:{number})" in each and name in each for each in told), name
-    assert len(told) == len(expected)
-    assert "'progres' " in "".join(told)
-    assert "did you mean progress?" in "".join(told)
-    assert "did you mean agent.model?" in "".join(told)
-    assert "not 'gitlab'" not in "".join(told), "outreach settings may contain a secret"
+        assert any(f"({user_file}:{number})" in each and name in each for each in reported), name
+    assert len(reported) == len(expected)
+    assert "'progres' " in "".join(reported)
+    assert "did you mean progress?" in "".join(reported)
+    assert "did you mean agent.model?" in "".join(reported)
+    assert "not 'gitlab'" not in "".join(reported), "outreach settings may contain a secret"
 
 
 def test_all_sources_are_told_at_once(repository: Path, user_file: Path) -> None:
@@ -94,7 +94,7 @@ def test_all_sources_are_told_at_once(repository: Path, user_file: Path) -> None
     flags = {"limits.budget_usd": "free"}
     with pytest.raises(SettingsError) as caught:
         load(repository, flags, environ, options)
-    told = "\n".join(caught.value.sentences)
+    text = "\n".join(caught.value.sentences)
     for said in (
         f"{user_file}:1 is not valid TOML",
         f"gate.timeout_s ({repository}/.ralph-tui.toml:3) must be at least 1, not 0",
@@ -107,7 +107,7 @@ def test_all_sources_are_told_at_once(repository: Path, user_file: Path) -> None
         "limits.max_iterations (--set) must be at least 1",
         "limits.budget_usd (--budget) must be a number",
     ):
-        assert said in told
+        assert said in text
     assert len(caught.value.sentences) == 10
 
 

@@ -51,8 +51,8 @@ class Talk:
         return self.until(lambda event: event["type"] == "control_request")
 
     def answer(self, asked: Json, **response: object) -> None:
-        told = {"subtype": "success", "request_id": asked["request_id"], "response": response}
-        self.say(type="control_response", response=told)
+        fields = {"subtype": "success", "request_id": asked["request_id"], "response": response}
+        self.say(type="control_response", response=fields)
 
     def ends(self) -> Json:
         return self.until(lambda event: event["type"] == "result")

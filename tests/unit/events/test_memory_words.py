@@ -14,8 +14,8 @@ def rows(events: list[ev.Event]) -> list[tuple[str, str, str]]:
 
 
 def line(event: ev.Event) -> str | None:
-    told = plain_line(event)
-    return told and told.split(" ", 1)[1]
+    text = plain_line(event)
+    return text and text.split(" ", 1)[1]
 
 
 def test_the_log_tells_what_became_knowledge_and_not_what_helped() -> None:
@@ -49,7 +49,7 @@ def test_a_wish_that_was_carried_out_is_told_by_the_learnings_words() -> None:
 
 
 @each_row(
-    ("event", "told"),
+    ("event", "expected"),
     [
         (ev.LearningsRetrieved(iteration=1, task_type="general"), None),
         (
@@ -104,9 +104,9 @@ def test_a_wish_that_was_carried_out_is_told_by_the_learnings_words() -> None:
         ),
     ],
 )
-def test_plain_lines(event: ev.Event, told: str | None) -> None:
+def test_plain_lines(event: ev.Event, expected: str | None) -> None:
     shown = line(event)
-    assert (shown and shown[:150]) == (told and told[:150])
+    assert (shown and shown[:150]) == (expected and expected[:150])
 
 
 def test_the_words_of_what_is_known() -> None:

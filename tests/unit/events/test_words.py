@@ -71,8 +71,8 @@ def question(question_id: str) -> ev.QuestionAsked:
 def test_a_row_of_the_log_and_a_line_share_their_words(event: ev.Event, shared: str) -> None:
     queued = ev.GuidanceQueued(guidance_id="g", text="no")
     row = folded(queued, question("q"), ev.PauseRequested(), event).log.entries
-    told = [row.text for entry in row for row in entry.rows]
-    assert any(text.endswith(shared) for text in told)
+    lines = [row.text for entry in row for row in entry.rows]
+    assert any(text.endswith(shared) for text in lines)
     assert shared in line(event)
 
 
@@ -156,9 +156,9 @@ def test_an_impossible_age_is_told_all_the_same(age_s: float) -> None:
 def test_a_wait_ends_at_one_time_in_log_and_stream(ahead: timedelta) -> None:
     """Another day is shown with its date."""
     state = folded(ev.WaitStarted(iteration=1, cause="overload", until=NOW + ahead))
-    (told,) = state.agent.rows
+    (reported,) = state.agent.rows
     (row,) = state.log.rows
-    when = told.text.removeprefix("waiting: overload, ")
+    when = reported.text.removeprefix("waiting: overload, ")
     assert when.startswith("retry at ")
     assert ("2026-03-04" in when) == (ahead.days > 0)
     until = when.removeprefix("retry at ")
@@ -252,9 +252,9 @@ def test_failing_tests_without_a_name_are_counted_where_some_are_named() -> None
     assert "not named" not in str(pane.build(60, 40))
     assert all_named.failing_words.endswith("test_4 and 15 more")
     long = [f"tests/test_a.py::test_{'x' * 500}_{number:06}" for number in (1, 9)]
-    told = gate.model_copy(update={"failing": long, "failed": 2, "errors": 0}).failing_words
-    assert "_000001, " in told, "the end, which differs most often, is visible"
-    assert told.endswith("_000009")
+    reported = gate.model_copy(update={"failing": long, "failed": 2, "errors": 0}).failing_words
+    assert "_000001, " in reported, "the end, which differs most often, is visible"
+    assert reported.endswith("_000009")
 
 
 def test_the_agents_words_are_lines_and_what_it_claims_is_a_sentence() -> None:
@@ -345,11 +345,11 @@ def test_a_command_that_was_refused_is_no_entry_of_the_log() -> None:
 
 
 def test_changes_that_cannot_be_counted_are_not_told_as_none() -> None:
-    told = {
+    fields = {
         unknown: ev.FilesChanged(iteration=1, live=False, totals=[], unknown=unknown).line()
         for unknown in (True, False)
     }
-    assert told == {True: "files   changes unknown", False: "files   nothing changed"}
+    assert fields == {True: "files   changes unknown", False: "files   nothing changed"}
 
 
 def test_a_checkpoint_is_named_by_the_number_that_restores_it() -> None:

@@ -100,9 +100,9 @@ def test_a_file_is_a_plan(tmp_path: Path) -> None:
 
 
 def test_what_is_not_said_is_as_it_always_is(tmp_path: Path) -> None:
-    told = plan(tmp_path, '[[objective]]\ntext = "a"\ncommand = "true"\n')
-    assert told == Plan(loops=told.loops)
-    assert [loop.id for loop in told.loops] == ["1"]
+    result = plan(tmp_path, '[[objective]]\ntext = "a"\ncommand = "true"\n')
+    assert result == Plan(loops=result.loops)
+    assert [loop.id for loop in result.loops] == ["1"]
 
 
 def test_what_runs_are_told_is_what_a_run_takes(tmp_path: Path) -> None:
@@ -237,8 +237,10 @@ def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path: Path) -> None:
 
 
 def test_an_account_takes_one_loop_at_once_where_it_does_not_say(tmp_path: Path) -> None:
-    told = plan(tmp_path, '[account.work]\n[[objective]]\ntext="a"\ncommand="b"\naccount="work"\n')
-    assert told.accounts == {"work": 1}
+    result = plan(
+        tmp_path, '[account.work]\n[[objective]]\ntext="a"\ncommand="b"\naccount="work"\n'
+    )
+    assert result.accounts == {"work": 1}
 
 
 written = st.text(st.characters(codec="utf-8"), max_size=8)
@@ -282,18 +284,18 @@ def test_any_file_is_a_plan_or_sentences(
         lines += [header, *(f"{key} = {toml(value)}" for key, value in table.items())]
     path.write_text("\n".join(lines))
     said: list[str] = []
-    told = Plan()
+    result = Plan()
     try:
-        told = read_fleet_file(path)
+        result = read_fleet_file(path)
     except UsageError as error:
         said = list(error.sentences) or [str(error)]
     if said and said[-1].endswith("more settings are not valid; correct these first"):
         said.pop()
     assert all(str(path) in each and "\n" not in each and "\0" not in each for each in said)
-    assert len({loop.id for loop in told.loops}) == len(told.loops)
-    assert said or told.loops
-    assert all(loop.objective or loop.issue for loop in told.loops)
-    assert all(loop.command or loop.criterion for loop in told.loops)
+    assert len({loop.id for loop in result.loops}) == len(result.loops)
+    assert said or result.loops
+    assert all(loop.objective or loop.issue for loop in result.loops)
+    assert all(loop.command or loop.criterion for loop in result.loops)
 
 
 AGENTS = {"claude": False, "codex": False, "acp": True, "command": True}
@@ -345,7 +347,9 @@ def test_what_is_wrong_is_told_of_all_objectives(tmp_path: Path) -> None:
     path.write_text('[fleet]\ncommand = "true"\n' + '[[objective]]\ntext = "x"\ncolour = 1\n' * 60)
     with pytest.raises(SettingsError) as caught:
         read_fleet_file(path)
-    lines = [int(told.split(f"{path}:")[1].split(")")[0]) for told in caught.value.sentences]
+    lines = [
+        int(reported.split(f"{path}:")[1].split(")")[0]) for reported in caught.value.sentences
+    ]
     assert lines == [*range(5, 185, 3)]
 
 

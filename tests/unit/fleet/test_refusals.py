@@ -8,7 +8,7 @@ NOT_YET = "until it runs you can only abort it"
 
 
 @each_row(
-    ("status", "told", "aborted"),
+    ("status", "expected", "aborted"),
     [
         ("queued", f"loop 3b is waiting for a slot; {NOT_YET}", ""),
         ("placing", f"loop 3b is starting; {NOT_YET}", ""),
@@ -18,7 +18,7 @@ NOT_YET = "until it runs you can only abort it"
         ("skipped", "loop 3b was skipped", None),
     ],
 )
-def test_each_has_its_sentence(status: str, told: str, aborted: str | None) -> None:
+def test_each_has_its_sentence(status: str, expected: str, aborted: str | None) -> None:
     loop = LoopState(Loop(id="3b", objective="x"), status)  # type: ignore[arg-type]
-    assert refusal(loop) == told
-    assert refusal(loop, abort=True) == (told if aborted is None else aborted)
+    assert refusal(loop) == expected
+    assert refusal(loop, abort=True) == (expected if aborted is None else aborted)

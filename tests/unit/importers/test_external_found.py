@@ -15,9 +15,9 @@ from tests.foreign import (
     find_imported,
     of_kind,
     read_imported,
+    read_run,
     row_of,
     spoke,
-    told,
 )
 from tests.rows import each_row
 
@@ -32,7 +32,7 @@ def test_a_project_without_such_records_has_no_runs(tmp_path: Path) -> None:
 
 def test_a_run_is_named_by_the_first_eight_of_its_id(tmp_path: Path) -> None:
     External(tmp_path).state(entry(1, 10))
-    run, recording, state = told(tmp_path)
+    run, recording, state = read_run(tmp_path)
     assert run.name == "aiwg/0a1b2c3d"
     assert recording.path == tmp_path / ".aiwg/ralph-external/session-state.json"
     assert state.run.started is not None
@@ -42,7 +42,7 @@ def test_a_run_is_named_by_the_first_eight_of_its_id(tmp_path: Path) -> None:
 @each_row("loop", ["../../etc", "a/b", "", None, 7, "ünïcødé"])
 def test_an_id_that_is_no_name_gives_way_to_one(loop: object, tmp_path: Path) -> None:
     External(tmp_path).state(entry(1, 10), loopId=loop)
-    run, _, _ = told(tmp_path)
+    run, _, _ = read_run(tmp_path)
     short = run.name.removeprefix("aiwg/")
     assert len(short) == 8
     assert short.isalnum()
@@ -51,11 +51,11 @@ def test_an_id_that_is_no_name_gives_way_to_one(loop: object, tmp_path: Path) ->
 def test_a_folder_for_each_iteration_is_form_b(tmp_path: Path) -> None:
     foreign = External(tmp_path)
     foreign.state(entry(1, 10))
-    assert told(tmp_path)[0].form == "C"
+    assert read_run(tmp_path)[0].form == "C"
     foreign.write("outputs/session-transcript.jsonl", "")
-    assert told(tmp_path)[0].form == "A"
+    assert read_run(tmp_path)[0].form == "A"
     foreign.write("iterations/001/snapshot-diff.json", {})
-    assert told(tmp_path)[0].form == "B"
+    assert read_run(tmp_path)[0].form == "B"
 
 
 def test_of_state_and_copy_the_longer_iterations_count_and_all_else_of_the_state(
@@ -64,7 +64,7 @@ def test_of_state_and_copy_the_longer_iterations_count_and_all_else_of_the_state
     foreign = External(tmp_path)
     foreign.state(entry(1, 10), status="failed")
     foreign.state(entry(1, 10), entry(2, 20), name="session-state.json.bak", status="running")
-    _, _, state = told(tmp_path)
+    _, _, state = read_run(tmp_path)
     assert state.run.completions == [10, 20]
     assert state.run.finished is not None
     assert state.run.finished.outcome == "failed"
@@ -74,7 +74,7 @@ def test_the_copy_of_another_run_counts_for_nothing(tmp_path: Path) -> None:
     foreign = External(tmp_path)
     foreign.state(entry(1, 10))
     foreign.state(entry(1, 10), entry(2, 20), name="session-state.json.bak", loopId=OTHER)
-    assert told(tmp_path)[2].run.completions == [10]
+    assert read_run(tmp_path)[2].run.completions == [10]
 
 
 @each_row("broken", ["", "{", "[]", "\0\0"])
@@ -82,7 +82,7 @@ def test_a_broken_state_gives_way_to_its_copy_and_is_told(broken: str, tmp_path:
     foreign = External(tmp_path)
     foreign.write("session-state.json", broken)
     foreign.state(entry(1, 10), entry(2, 20), name="session-state.json.bak")
-    run, recording, state = told(tmp_path)
+    run, recording, state = read_run(tmp_path)
     assert run.name == "aiwg/0a1b2c3d"
     assert state.run.completions == [10, 20]
     notes = [event.text for event in of_kind(recording, ev.Noticed) if event.source == "aiwg"]
@@ -92,7 +92,7 @@ def test_a_broken_state_gives_way_to_its_copy_and_is_told(broken: str, tmp_path:
 
 def test_nothing_ran_and_still_it_replays(tmp_path: Path) -> None:
     External(tmp_path).state(status="running", currentIteration=0)
-    run, recording, state = told(tmp_path)
+    run, recording, state = read_run(tmp_path)
     assert run.form == "D"
     assert [event.kind for event in recording.events] == ["run_started", "noticed"]
     assert of_kind(recording, ev.Noticed)[0].text == "no iteration was recorded"
@@ -107,7 +107,7 @@ def test_a_stub_of_a_list_is_no_run_and_gives_the_run_its_name_and_end(tmp_path:
         name="archive/fix-it-1a2b3c4d/session-state.json", loopId="fix-it-1a2b3c4d",
         startTime=at(0.01), status="aborted", currentPid=77,
     )  # fmt: skip
-    run, _, state = told(tmp_path)
+    run, _, state = read_run(tmp_path)
     assert run.slug == "fix-it-1a2b3c4d"
     assert state.run.finished is not None
     assert state.run.finished.outcome == "aborted"
@@ -122,7 +122,7 @@ def test_a_stub_of_another_run_gives_nothing(fields: dict[str, str], tmp_path: P
     foreign.state(entry(1, 10), status="running")
     stub = {"loopId": "x-1a2b3c4d", "startTime": at(0), "status": "aborted", **fields}
     foreign.state(name="archive/x/session-state.json", **stub)
-    run, _, state = told(tmp_path)
+    run, _, state = read_run(tmp_path)
     assert run.slug == ""
     assert state.run.finished is None
 
@@ -202,7 +202,7 @@ def test_without_a_state_what_lies_beside_it_is_told(tmp_path: Path) -> None:
     foreign.prompt(2)
     about = {"loop_id": LOOP, "task_description": "Fix it", "start_time": at(0), "iterations": []}
     foreign.write(f"analytics/{LOOP}.json", about)
-    run, recording, state = told(tmp_path)
+    run, recording, state = read_run(tmp_path)
     assert run.name == "aiwg/0a1b2c3d"
     assert state.run.started is not None
     assert state.run.started.objective == "Fix it"
@@ -216,7 +216,7 @@ def test_without_a_state_what_lies_beside_it_is_told(tmp_path: Path) -> None:
 
 def iterations(project: Path) -> list[tuple[int, str, bool]]:
     """Number and status of each, and whether it was measured."""
-    _, recording, state = told(project)
+    _, recording, state = read_run(project)
     read = {reading.iteration for reading in state.gate.readings}
     return [
         (event.iteration, event.status, event.iteration in read)
@@ -233,7 +233,7 @@ def test_missing_numbers_are_iterations_that_crashed(tmp_path: Path) -> None:
         (1, "incomplete", True), (2, "incomplete", True), (3, "interrupted", False),
         (4, "incomplete", True), (5, "incomplete", True),
     ]  # fmt: skip
-    _, recording, state = told(tmp_path)
+    _, recording, state = read_run(tmp_path)
     assert state.run.completions == [10, 20, 40, 50]
     assert [event.iteration for event in of_kind(recording, ev.PromptPrepared)] == [3]
     (end,) = of_kind(recording, ev.SessionFinished)
@@ -252,7 +252,7 @@ def test_an_iteration_above_the_last_crashed_and_files_above_that_are_of_another
 
 def test_the_order_is_that_of_the_file(tmp_path: Path) -> None:
     External(tmp_path).state(entry(1, 10), entry(3, 30), entry(2, 20))
-    _, recording, state = told(tmp_path)
+    _, recording, state = read_run(tmp_path)
     assert state.run.completions == [10, 30, 20]
     numbers = [event.iteration for event in of_kind(recording, ev.IterationStarted)]
     assert numbers == sorted(numbers)
@@ -263,7 +263,7 @@ def test_a_number_twice_is_one_iteration_with_an_event_more(tmp_path: Path) -> N
     failed = entry(2, None, status="error", exitCode=-1, duration=0, analysis={"error": "no JSON"})
     External(tmp_path).state(entry(1, 10), entry(2, 20), failed, entry(3, 30))
     assert iterations(tmp_path) == [(k, "incomplete", True) for k in (1, 2, 3)]
-    _, recording, state = told(tmp_path)
+    _, recording, state = read_run(tmp_path)
     assert state.run.completions == [10, 20, 30]
     notes = [event.text for event in of_kind(recording, ev.Noticed)]
     assert notes == ["aiwg recorded iteration 2 again: error, no JSON"]
@@ -290,7 +290,7 @@ def test_numbers_of_two_sessions_are_two_loops(tmp_path: Path) -> None:
 
 def test_a_session_for_each_iteration_is_one_loop(tmp_path: Path) -> None:
     External(tmp_path).state(*(entry(k, 10 * k, sessionId=f"s{k}") for k in (1, 2, 3)))
-    assert told(tmp_path)[2].run.completions == [10, 20, 30]
+    assert read_run(tmp_path)[2].run.completions == [10, 20, 30]
 
 
 def test_a_number_beyond_all_counting_makes_no_iterations(tmp_path: Path) -> None:
@@ -302,4 +302,4 @@ def test_states_written_with_a_byte_order_mark_are_read(tmp_path: Path) -> None:
     foreign = External(tmp_path)
     path = foreign.state(entry(1, 10))
     path.write_bytes(b"\xef\xbb\xbf" + json.dumps(json.loads(path.read_text())).encode())
-    assert told(tmp_path)[2].run.completions == [10]
+    assert read_run(tmp_path)[2].run.completions == [10]

@@ -16,17 +16,17 @@ from tests.foreign import (
     of_kind,
     printed_times,
     read_imported,
+    read_run,
     result,
     row_of,
     spoke,
-    told,
 )
 from tests.rows import each_row
 
 
 def minutes(project: Path) -> list[tuple[float, float]]:
     """Start and end of each session, in minutes from the run's start."""
-    _, recording, _ = told(project)
+    _, recording, _ = read_run(project)
 
     def since(event: ev.Event) -> float:
         return round((event.at - BEGAN).total_seconds() / 60, 3)
@@ -73,7 +73,7 @@ def test_an_output_that_is_gone_is_read_from_the_transcript_of_its_iteration(
     for number in (1, 2):
         (foreign.folder / f"outputs/{number:03}-stdout.log").unlink()
     assert minutes(tmp_path) == [(5, 9), (12, 20)]
-    _, recording, state = told(tmp_path)
+    _, recording, state = read_run(tmp_path)
     words = [(event.iteration, event.text) for event in of_kind(recording, ev.AgentSpoke)]
     assert words == [(1, "session 1"), (2, "session 2")]
     assert state.run.cost_usd == 1.0
@@ -137,7 +137,7 @@ def test_times_never_go_back_and_none_is_believed_long_after_the_end(tmp_path: P
         entry(2, 20, healthReport={"timestamp": at(-500)}),
         entry(3, 30, healthReport={"timestamp": at(40)}),
     )
-    _, recording, _ = told(tmp_path)
+    _, recording, _ = read_run(tmp_path)
     times = [event.at for event in recording.events]
     assert times == sorted(times)
     assert times[0] == BEGAN
@@ -146,7 +146,7 @@ def test_times_never_go_back_and_none_is_believed_long_after_the_end(tmp_path: P
 
 def test_a_run_without_any_time_is_told_all_the_same(tmp_path: Path) -> None:
     External(tmp_path).state(entry(1, 10), startTime=None, lastUpdate="yesterday")
-    assert told(tmp_path)[2].run.completions == [10]
+    assert read_run(tmp_path)[2].run.completions == [10]
 
 
 # -- readings --------------------------------------------------------------------------------------
@@ -174,7 +174,7 @@ def test_a_reading_is_the_analysis_percentage_or_held(
     analysis: Any, points: float, held: Any, tmp_path: Path
 ) -> None:
     External(tmp_path).state(entry(1, 40), entry(2, 0) | {"analysis": analysis})
-    run, recording, _ = told(tmp_path)
+    run, recording, _ = read_run(tmp_path)
     reading = of_kind(recording, ev.ReadingTaken)[1]
     assert (reading.completion, reading.held, reading.source) == (points, held, "agent")
     assert row_of(run).completions == (0.4, points / 100)
@@ -183,7 +183,7 @@ def test_a_reading_is_the_analysis_percentage_or_held(
 def test_it_is_said_where_the_reading_stands_in_an_answer(tmp_path: Path) -> None:
     answer = {"type": "result", "result": '```json\n{"completionPercentage": 55}\n```'}
     External(tmp_path).state(entry(1, 0) | {"analysis": answer})
-    _, recording, _ = told(tmp_path)
+    _, recording, _ = read_run(tmp_path)
     (reading,) = of_kind(recording, ev.ReadingTaken)
     assert "JSON in the analysis" in reading.note
     (note,) = of_kind(recording, ev.Noticed)
@@ -192,7 +192,7 @@ def test_it_is_said_where_the_reading_stands_in_an_answer(tmp_path: Path) -> Non
 
 def test_an_analysis_that_failed_is_told_why(tmp_path: Path) -> None:
     External(tmp_path).state(entry(1, 0) | {"analysis": {"error": "no JSON found"}})
-    (note,) = of_kind(told(tmp_path)[1], ev.Noticed)
+    (note,) = of_kind(read_run(tmp_path)[1], ev.Noticed)
     assert note.text == "aiwg could not analyse iteration 1: no JSON found"
 
 
@@ -206,7 +206,7 @@ def test_an_analysis_that_the_state_lacks_is_read_from_its_file(tmp_path: Path) 
         {"completionPercentage": 35, "learnings": "run one first", "blockers": ["no network"],
          "nextApproach": "ask"},
     )  # fmt: skip
-    _, recording, state = told(tmp_path)
+    _, recording, state = read_run(tmp_path)
     assert state.run.completions == [35]
     (report,) = of_kind(recording, ev.AgentReported)
     assert (report.learnings, report.blockers, report.next) == (
@@ -232,7 +232,7 @@ def test_an_analysis_that_the_state_lacks_is_read_from_its_file(tmp_path: Path) 
 )
 def test_the_end_is_the_status(status: Any, outcome: str | None, tmp_path: Path) -> None:
     External(tmp_path).state(entry(1, 0), status=status)
-    run, _, state = told(tmp_path)
+    run, _, state = read_run(tmp_path)
     assert (state.run.finished.outcome if state.run.finished else None) == outcome
     assert row_of(run).status == (outcome or "died")
     assert state.run.completion == 0, "completed at 0 % occurs: status and reading stand"
@@ -240,7 +240,7 @@ def test_the_end_is_the_status(status: Any, outcome: str | None, tmp_path: Path)
 
 def test_why_it_was_paused_is_the_reason_of_its_end(tmp_path: Path) -> None:
     External(tmp_path).state(entry(1, 5), status="paused", abortReason="the owner slept")
-    (end,) = of_kind(told(tmp_path)[1], ev.RunFinished)
+    (end,) = of_kind(read_run(tmp_path)[1], ev.RunFinished)
     assert (end.reason, end.completion, end.duration_s) == ("the owner slept", 5, 3600)
 
 
@@ -248,7 +248,7 @@ def test_an_exit_code_makes_no_success(tmp_path: Path) -> None:
     foreign = External(tmp_path)
     foreign.state(entry(1, None, exitCode=0, status="error"))
     foreign.printed(1, INIT, spoke("I begin"))
-    (end,) = of_kind(told(tmp_path)[1], ev.SessionFinished)
+    (end,) = of_kind(read_run(tmp_path)[1], ev.SessionFinished)
     assert end.outcome != "success"
     assert "without a result" in end.reason
 
@@ -265,7 +265,7 @@ def summary(*minutes_: float, total: int | None = None) -> dict[str, Any]:
 
 
 def captured(project: Path) -> list[tuple[int, int, str]]:
-    _, recording, _ = told(project)
+    _, recording, _ = read_run(project)
     found = of_kind(recording, ev.CheckpointCaptured)
     return [(event.iteration, event.number, event.trigger) for event in found]
 
@@ -314,7 +314,7 @@ def report(minute: float = 9, level: str = "redirect") -> dict[str, Any]:
 
 
 def verdicts(project: Path, layer: str = "oversight") -> list[ev.ForeignVerdict]:
-    _, recording, _ = told(project)
+    _, recording, _ = read_run(project)
     return [event for event in of_kind(recording, ev.ForeignVerdict) if event.layer == layer]
 
 
@@ -361,7 +361,7 @@ def test_what_its_layers_said_before_a_session_stands_before_it(tmp_path: Path) 
               postValidation={"issues": [{"type": "test_failure", "message": "1 fails"}]})
     )  # fmt: skip
     foreign.printed(1, INIT, result())
-    kinds = [(e.kind, getattr(e, "layer", "")) for e in told(tmp_path)[1].events]
+    kinds = [(e.kind, getattr(e, "layer", "")) for e in read_run(tmp_path)[1].events]
     session = kinds.index(("session_started", ""))
     for layer in ("control", "strategy", "assessment"):
         assert kinds.index(("foreign_verdict", layer)) < session
@@ -377,13 +377,13 @@ def test_test_results_that_lay_there_are_no_measurement_of_ours(tmp_path: Path) 
     foreign.state(entry(1, 10, postSnapshot={"timestamp": at(5), "tests": results}))
     (found,) = verdicts(tmp_path, "validation")
     assert (found.about, found.values["passed"], found.values["total"]) == ("tests", 4, 5)
-    assert of_kind(told(tmp_path)[1], ev.GateFinished) == []
+    assert of_kind(read_run(tmp_path)[1], ev.GateFinished) == []
 
 
 def test_control_and_interventions_are_those_of_our_governor(tmp_path: Path) -> None:
     readings = [30, 30, 31, 30, 31, 30]
     External(tmp_path).state(*(entry(k, points) for k, points in enumerate(readings, 1)))
-    _, recording, _ = told(tmp_path)
+    _, recording, _ = read_run(tmp_path)
     governor, expected = Governor(), []
     for k, points in enumerate(readings, 1):
         evaluated = governor.take(Sample(k, points), Budget(10))
@@ -416,7 +416,7 @@ def test_changed_files_are_those_between_the_snapshots(tmp_path: Path) -> None:
     )
     told_ = [
         [(change.path, change.status, change.added, change.removed) for change in event.changes]
-        for event in of_kind(told(tmp_path)[1], ev.FilesChanged)
+        for event in of_kind(read_run(tmp_path)[1], ev.FilesChanged)
     ]
     assert told_ == [
         [("new.py", "added", 0, 0), ("src/a.py", "modified", 2, 1), ("old.py", "deleted", 0, 0)],
@@ -431,11 +431,11 @@ def test_prompts_are_found_by_number_and_no_path_of_a_record_is_opened(tmp_path:
     foreign = External(tmp_path / "project")
     names = ("promptFile", "stdoutFile", "stderrFile", "transcriptPath", "parsedEventsPath")
     foreign.state(entry(1, 10, **dict.fromkeys(names, str(secret))))
-    _, recording, _ = told(tmp_path / "project")
+    _, recording, _ = read_run(tmp_path / "project")
     assert of_kind(recording, ev.PromptPrepared) == []
     assert of_kind(recording, ev.SessionStarted) == []
     foreign.prompt(1, "Do it.\n")
-    (prompt,) = of_kind(told(tmp_path / "project")[1], ev.PromptPrepared)
+    (prompt,) = of_kind(read_run(tmp_path / "project")[1], ev.PromptPrepared)
     assert (prompt.path, prompt.characters) == ("prompts/001-prompt.md", 7)
 
 
@@ -450,7 +450,7 @@ def test_a_link_out_of_the_folder_is_not_followed(place: str, tmp_path: Path) ->
     link = foreign.folder / place
     link.parent.mkdir(parents=True, exist_ok=True)
     link.symlink_to(outside if place == "prompts" else outside / Path(place).name)
-    _, recording, _ = told(tmp_path / "project")
+    _, recording, _ = read_run(tmp_path / "project")
     assert "stolen" not in "".join(event.model_dump_json() for event in recording.events)
     opened = [e.path for e in of_kind(recording, ev.PromptPrepared)]
     assert opened in ([], ["prompts/001-prompt.md"])
@@ -471,7 +471,7 @@ def test_reflections_and_knowledge_of_the_run_are_told(tmp_path: Path) -> None:
     knowledge = {"learnings": [mine, other, {"id": 7}, None]}
     foreign.write("../knowledge/ralph-learnings.json", knowledge)
     assert [one.text for one in verdicts(tmp_path, "memory")] == ["one test first"]
-    (promoted,) = of_kind(told(tmp_path)[1], ev.LearningPromoted)
+    (promoted,) = of_kind(read_run(tmp_path)[1], ev.LearningPromoted)
     assert (promoted.learning.learning_id, promoted.learning.text) == ("learn-1", "small steps")
 
 
@@ -486,7 +486,7 @@ def test_an_iterations_record_sums_up_its_session(tmp_path: Path) -> None:
     foreign = External(tmp_path)
     foreign.state(entry(1, 10, duration=90_000, filesModified=["a.py", "b.py"]))
     foreign.printed(1, INIT, result(cost=0.25, tokens=70))
-    (end,) = of_kind(told(tmp_path)[1], ev.IterationFinished)
+    (end,) = of_kind(read_run(tmp_path)[1], ev.IterationFinished)
     assert (end.cost_usd, end.tokens, end.duration_s, end.files) == (0.25, 70, 90, 2)
     (run,) = find_imported(tmp_path)
     (finished,) = of_kind(read_imported(run), ev.RunFinished)

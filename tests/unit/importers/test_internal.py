@@ -23,11 +23,11 @@ def entry(
     number: int | None, minute: int | None, *, verified: bool = False, **more: Any
 ) -> dict[str, Any]:
     at = None if minute is None else f"2026-11-20T08:{minute:02}:00.000Z"
-    told = {
+    fields = {
         "number": number, "timestamp": at, "action": f"did {number}", "result": "one fails",
         "verified": verified, "learnings": f"learned {number}", "duration_ms": 60_000,
     }  # fmt: skip
-    return {name: value for name, value in (told | more).items() if value is not None}
+    return {name: value for name, value in (fields | more).items() if value is not None}
 
 
 def hooked(root: Path, *entries: dict[str, Any], **fields: Any) -> ImportedRun:
@@ -115,8 +115,8 @@ def test_the_sample_of_the_command_line_replays_without_an_iteration(tmp_path: P
     recording = read_imported(run)
     assert (run.name, run.form) == ("aiwg/fb1bb8af", "G")
     assert [e.kind for e in recording.events] == ["run_started", "noticed", "run_finished"]
-    (told,) = [e.text for e in recording.events if isinstance(e, Noticed)]
-    assert told == "no iteration was recorded"
+    (notices,) = [e.text for e in recording.events if isinstance(e, Noticed)]
+    assert notices == "no iteration was recorded"
     end = recording.events[-1]
     assert isinstance(end, RunFinished)
     assert end.outcome == "aborted"

@@ -16,9 +16,9 @@ from tests.foreign import (
     of_kind,
     output,
     printed_times,
+    read_run,
     result,
     spoke,
-    told,
     used,
 )
 from tests.rows import each_row
@@ -43,7 +43,7 @@ def test_bare_tool_lines_and_blocks_are_taken_each_id_once(tmp_path: Path) -> No
         block(used("t2", "Read", file_path="/home/dev/project/a.py"), "assistant"), output("t2"),
         call, answer, result(),
     )  # fmt: skip
-    _, recording, state = told(tmp_path)
+    _, recording, state = read_run(tmp_path)
     begun = [(e.tool_id, e.tool, e.summary) for e in of_kind(recording, ev.ToolStarted)]
     assert begun == [("t1", "Bash", "make test"), ("t2", "Read", "a.py")]
     ended = [(e.tool_id, e.ok, e.summary) for e in of_kind(recording, ev.ToolFinished)]
@@ -55,7 +55,7 @@ def test_bare_tool_lines_and_blocks_are_taken_each_id_once(tmp_path: Path) -> No
 
 def test_offsets_point_into_the_output(tmp_path: Path) -> None:
     foreign = one_session(tmp_path, INIT, spoke("one"), spoke("two"), result())
-    _, recording, _ = told(tmp_path)
+    _, recording, _ = read_run(tmp_path)
     (session,) = of_kind(recording, ev.SessionStarted)
     content = (foreign.folder / session.transcript).read_bytes()
     for event in of_kind(recording, ev.AgentSpoke):
@@ -66,18 +66,18 @@ def test_offsets_point_into_the_output(tmp_path: Path) -> None:
 def test_a_tool_takes_the_time_between_its_lines_in_the_transcript(tmp_path: Path) -> None:
     foreign = one_session(tmp_path, INIT, used("t1"), output("t1"), result())
     printed_times(foreign, (1, 0, 3))
-    (tool,) = of_kind(told(tmp_path)[1], ev.ToolFinished)
+    (tool,) = of_kind(read_run(tmp_path)[1], ev.ToolFinished)
     assert tool.duration_s == 60
 
 
 def test_without_times_no_tool_is_said_to_have_taken_any(tmp_path: Path) -> None:
     one_session(tmp_path, INIT, used("t1"), output("t1"), result())
-    assert [tool.duration_s for tool in of_kind(told(tmp_path)[1], ev.ToolFinished)] == [0]
+    assert [tool.duration_s for tool in of_kind(read_run(tmp_path)[1], ev.ToolFinished)] == [0]
 
 
 def test_an_error_that_stands_alone_is_a_note(tmp_path: Path) -> None:
     one_session(tmp_path, INIT, {"type": "error", "error": "TypeError: no token"}, result())
-    (note,) = of_kind(told(tmp_path)[1], ev.AgentNoted)
+    (note,) = of_kind(read_run(tmp_path)[1], ev.AgentNoted)
     assert (note.level, note.text) == ("error", "TypeError: no token")
 
 
@@ -90,12 +90,12 @@ def test_an_error_that_stands_alone_is_a_note(tmp_path: Path) -> None:
 )
 def test_its_way_to_say_that_the_work_is_done_is_a_promise(line: Any, tmp_path: Path) -> None:
     one_session(tmp_path, INIT, line, line, result())
-    assert len(of_kind(told(tmp_path)[1], ev.PromiseMade)) == 1
+    assert len(of_kind(read_run(tmp_path)[1], ev.PromiseMade)) == 1
 
 
 def test_a_result_that_failed_is_no_success_whatever_the_exit_code(tmp_path: Path) -> None:
     one_session(tmp_path, INIT, result(is_error=True, result="API Error: 529 overloaded"))
-    (end,) = of_kind(told(tmp_path)[1], ev.SessionFinished)
+    (end,) = of_kind(read_run(tmp_path)[1], ev.SessionFinished)
     assert (end.outcome, end.limit) == ("limited", "overload")
 
 
@@ -104,7 +104,7 @@ def test_plain_words_are_the_agents_words(points: int | None, outcome: str, tmp_
     foreign = External(tmp_path)
     foreign.state(entry(1, points))
     foreign.printed(1, "I looked around.", "", "All is done.")
-    _, recording, _ = told(tmp_path)
+    _, recording, _ = read_run(tmp_path)
     assert [e.text for e in of_kind(recording, ev.AgentSpoke)] == ["I looked around.\nAll is done."]
     (session,) = of_kind(recording, ev.SessionStarted)
     assert not session.tells_tools
@@ -113,7 +113,7 @@ def test_plain_words_are_the_agents_words(points: int | None, outcome: str, tmp_
 
 def test_an_output_that_is_not_there_is_no_session(tmp_path: Path) -> None:
     External(tmp_path).state(entry(1, 10))
-    _, recording, state = told(tmp_path)
+    _, recording, state = read_run(tmp_path)
     assert of_kind(recording, ev.SessionStarted) == []
     assert state.run.completions == [10]
 
@@ -121,7 +121,7 @@ def test_an_output_that_is_not_there_is_no_session(tmp_path: Path) -> None:
 def test_control_sequences_and_secrets_stay_out(tmp_path: Path) -> None:
     key = "sk-ant-" + "api03-" + "A" * 93 + "AA"
     one_session(tmp_path, INIT, spoke(f"\x1b[31mred\x1b[0m {key}"), result())
-    (words,) = of_kind(told(tmp_path)[1], ev.AgentSpoke)
+    (words,) = of_kind(read_run(tmp_path)[1], ev.AgentSpoke)
     assert "\x1b" not in words.text
     assert key not in words.text
 
@@ -139,7 +139,7 @@ def test_of_a_long_output_beginning_and_end_are_told_and_memory_is_bounded(
         file.write(json.dumps(spoke("last words")) + "\n" + json.dumps(result(cost=7)) + "\n")
     assert path.stat().st_size > 40_000_000
     tracemalloc.start()
-    _, recording, state = told(tmp_path)
+    _, recording, state = read_run(tmp_path)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 20_000_000
@@ -155,7 +155,7 @@ def test_no_more_events_are_told_than_so_many_and_all_calls_are_counted(
     monkeypatch.setattr(output_reader, "MAX_EVENTS", 10)
     calls = [line for k in range(30) for line in (used(f"t{k}"), output(f"t{k}"))]
     one_session(tmp_path, INIT, *calls, result())
-    _, recording, _ = told(tmp_path)
+    _, recording, _ = read_run(tmp_path)
     assert len(of_kind(recording, ev.ToolStarted)) <= 10
     assert of_kind(recording, ev.SessionFinished)[0].tool_calls == 30
     assert any("events" in note.text for note in of_kind(recording, ev.AgentNoted))
@@ -174,6 +174,6 @@ def test_garbage_in_an_output_costs_its_own_line(garbage: bytes, tmp_path: Path)
     path = foreign.folder / "outputs" / "001-stdout.log"
     path.parent.mkdir()
     path.write_bytes(b"\n".join([first, garbage, json.dumps(spoke("hello")).encode(), last]))
-    _, recording, state = told(tmp_path)
+    _, recording, state = read_run(tmp_path)
     assert "hello" in [event.text for event in of_kind(recording, ev.AgentSpoke)]
     assert state.run.cost_usd == 0.5

@@ -65,8 +65,8 @@ def test_what_an_agent_without_tool_events_did_counts_as_actions() -> None:
     assert evidence_of(state_of(silent, session(), FILES)).actions == 2
     assert evidence_of(state_of(silent, session(), FILES, silent, session(), FILES)).actions == 3
     assert evidence_of(state_of(silent, session(), FILES, again)).actions == 0
-    told = silent.model_copy(update={"tells_tools": True})
-    assert evidence_of(state_of(told, session(tool_calls=7), FILES)).actions == 7
+    reporting = silent.model_copy(update={"tells_tools": True})
+    assert evidence_of(state_of(reporting, session(tool_calls=7), FILES)).actions == 7
 
 
 def test_they_burn_resources_too_live_and_in_the_lab() -> None:

@@ -20,11 +20,11 @@ def check(world: World) -> None:
     interventions = world.all(ev.InterventionMade)
     assert [e.escalation_id for e in world.outreach.sent] == [e.escalation_id for e in escalated]
     serious = [e for e in interventions if e.level in ("PAUSE", "ABORT")]
-    told = [e for e in escalated if e.about != "question"]
+    reported = [e for e in escalated if e.about != "question"]
     for made in serious:
         same = [
             e
-            for e in told
+            for e in reported
             if (e.iteration, e.about, e.reason) == (made.iteration, made.about, made.reason)
         ]
         assert len(same) == 1, made

@@ -118,14 +118,14 @@ LASTING = [part for part in ALL if part.name != "run"]
 @named(LASTING)
 def test_a_part_that_raises_and_gives_garbage_ends_no_run(part: Part) -> None:
     kinds = ["raise", *GARBAGE]
-    told: list[ev.Noticed] = []
+    reported: list[ev.Noticed] = []
     while kinds:  # one run where it is called often enough
         world, met = run_with(Fault(part, kinds), 8 if part in OVERSIGHT else 6)
         assert met, "a fault that never came true shows nothing"
         check(world)
-        told = told or [event for event in failures(world) if event.source == part.layer]
+        reported = reported or [event for event in failures(world) if event.source == part.layer]
         kinds = kinds[met:]
-    broken = [event for event in told if f"BrokenError: inside {part}" in event.text]
+    broken = [event for event in reported if f"BrokenError: inside {part}" in event.text]
     assert broken
     assert all("Traceback" in event.detail for event in broken)
 
@@ -147,9 +147,9 @@ def test_the_next_iteration_tries_again_and_later_signals_are_those_of_a_sound_r
     """
     at, world = next((k, world) for k in (3, 4, 5, 6, 7) if (world := once(part, k)))
     check(world)
-    told = failures(world)
-    assert 1 <= len(told) <= 4
-    later = max(event.seq for event in told)
+    reported = failures(world)
+    assert 1 <= len(reported) <= 4
+    later = max(event.seq for event in reported)
     begun = [event.iteration for event in world.all(ev.IterationStarted) if event.seq > later]
     assert begun == list(range(at + 1, world.end.iterations + 1))
     if at > 3 or part not in (*CONTROL, *OVERSIGHT, *MEMORY, *INTELLIGENCE, *RECORDS):
@@ -177,8 +177,8 @@ def test_without_the_control_law_default_gains_answer(part: Part) -> None:
     assert (signal.kp, signal.ki, signal.kd) == tuple(PROFILES["focused"])
     assert signal.proportional == pytest.approx(1 - 0.4)
     assert signal.output == pytest.approx(0.7 * signal.proportional)
-    (told,) = failures(world)
-    assert told.text.endswith("default gains apply to this measurement")
+    (reported,) = failures(world)
+    assert reported.text.endswith("default gains apply to this measurement")
 
 
 @named([part for part in CONTROL if part.name != "add"])
@@ -203,13 +203,13 @@ def test_a_history_that_cannot_take_a_reading_takes_it_with_the_next() -> None:
 def test_a_failing_overseer_is_told_to_people_once_and_takes_no_signal(part: Part) -> None:
     world = always(part)
     assert [e.iteration for e in world.all(ev.SignalComputed)] == list(range(1, 9))
-    told = [e for e in world.all(ev.EscalationRaised) if e.about == "oversight"]
+    reported = [e for e in world.all(ev.EscalationRaised) if e.about == "oversight"]
     if part.name == "health_of":  # what is asked is asked; the check alone is missing
         assert {event.status for event in world.all(ev.HealthChecked)} == {"paused"}
     else:
-        assert len(told) == 1
-        assert told[0].level == "critical"
-        assert told[0] in world.outreach.sent or told[0].escalation_id in [
+        assert len(reported) == 1
+        assert reported[0].level == "critical"
+        assert reported[0] in world.outreach.sent or reported[0].escalation_id in [
             sent.escalation_id for sent in world.outreach.sent
         ]
 

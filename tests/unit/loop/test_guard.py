@@ -23,12 +23,12 @@ def test_what_a_layer_gives_is_taken_and_nothing_is_recorded() -> None:
 def test_a_layer_that_raises_is_replaced_and_recorded_with_its_traceback() -> None:
     events: list[Event] = []
     assert guarded(events.append, "control", broken, lambda: 2, instead="default gains") == 2
-    (told,) = events
-    assert isinstance(told, Noticed)
-    assert (told.level, told.source) == ("error", "control")
-    assert told.text == "control failed (ZeroDivisionError: of a layer); default gains"
-    assert "Traceback" in told.detail
-    assert "in broken" in told.detail
+    (reported,) = events
+    assert isinstance(reported, Noticed)
+    assert (reported.level, reported.source) == ("error", "control")
+    assert reported.text == "control failed (ZeroDivisionError: of a layer); default gains"
+    assert "Traceback" in reported.detail
+    assert "in broken" in reported.detail
 
 
 @pytest.mark.parametrize("passing", [Ended("aborted", "by you"), RalphError("no git")])
@@ -63,10 +63,10 @@ def test_a_long_failure_is_told_shortly_and_without_control_characters() -> None
 
     guard = Guard()
     assert guard.attempt("sensor", raises, lambda: 0, instead="held") == 0
-    (told,) = guard.take()
-    assert isinstance(told, Noticed)
+    (reported,) = guard.take()
+    assert isinstance(reported, Noticed)
     assert guard.take() == []
-    assert len(told.text) < LONGEST + 100
-    assert "\n" not in told.text
-    assert "\x1b" not in told.text
-    assert len(told.detail) <= LONGEST_TRACEBACK
+    assert len(reported.text) < LONGEST + 100
+    assert "\n" not in reported.text
+    assert "\x1b" not in reported.text
+    assert len(reported.detail) <= LONGEST_TRACEBACK

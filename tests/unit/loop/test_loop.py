@@ -280,8 +280,8 @@ def test_an_end_in_mid_session_stops_the_agent_and_holds_the_work(
     finished = world.all(ev.IterationFinished)
     assert [e.status for e in finished] == ["interrupted"]
     assert world.workspace.taken[-1] == f"ralph: the run ended: {outcome}"
-    (told,) = [one for one in world.all(ev.FilesChanged) if not one.live]
-    assert finished[0].files == sum(total.files for total in told.totals) > 0
+    (reported,) = [one for one in world.all(ev.FilesChanged) if not one.live]
+    assert finished[0].files == sum(total.files for total in reported.totals) > 0
     assert world.state.run.session_running is False
 
 

@@ -106,13 +106,13 @@ def real() -> list[list[str]]:
     return [names for world in worlds for names in iterations(world.events)]
 
 
-def leaves_out(told: Sequence[str], whole: Sequence[str]) -> bool:
-    """True if `told` is `whole` without some items, in the same order."""
+def leaves_out(part: Sequence[str], whole: Sequence[str]) -> bool:
+    """True if `part` is `whole` without some items, in the same order."""
     rest = iter(whole)
-    return all(name in rest for name in told)
+    return all(name in rest for name in part)
 
 
 @each_row("name", TOLD)
 def test_a_story_tells_what_the_loop_can_do(name: str) -> None:
-    for number, told in enumerate(iterations((STORIES | DECISIONS)[name]())):
-        assert any(leaves_out(told, whole) for whole in real()), (number, told)
+    for number, part in enumerate(iterations((STORIES | DECISIONS)[name]())):
+        assert any(leaves_out(part, whole) for whole in real()), (number, part)

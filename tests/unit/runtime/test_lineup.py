@@ -13,14 +13,14 @@ from ralph_tui.runtime.lineup import line_up
 from tests.rows import each_row
 
 
-@each_row(("name", "mode", "told"), [
+@each_row(("name", "mode", "expected"), [
     ("command", "ask", True),
     ("command", "edits", False),
     ("command", "skip", False),
     ("acp", "ask", False),
 ])  # fmt: skip
 def test_an_agent_that_cannot_ask_is_told_of(
-    tmp_path: Path, name: str, mode: str, *, told: bool
+    tmp_path: Path, name: str, mode: str, *, expected: bool
 ) -> None:
     settings = Settings.model_validate(
         {"agent": {"name": name, "command": "cat"}, "permissions": {"mode": mode}}
@@ -28,7 +28,7 @@ def test_an_agent_that_cannot_ask_is_told_of(
     agent = choose_agent(settings.agent)
     notes = line_up(agent, AgentContext(settings.agent, tmp_path), settings).notes
     said = [note for note in notes if "cannot ask" in note]
-    assert bool(said) is told
+    assert bool(said) is expected
     assert all("it can do anything that you can do" in note for note in said)
 
 

@@ -27,9 +27,9 @@ def test_on_a_full_disk_the_sentence_names_what_is_known_and_what_helps(
     made = AttemptFolder.create(tmp_path, "fix it", datetime(2026, 1, 1, tzinfo=UTC))
     shutil.copy(next((FIXTURES / "journals").glob("*.jsonl")), made.journal)
     monkeypatch.setattr(reflecting, "write_task", full)
-    with pytest.raises(WorkspaceError) as told:
+    with pytest.raises(WorkspaceError) as caught:
         reflecting.reflect(resolve_run(tmp_path, "task-001"), "Look first.")
-    assert str(told.value).endswith(
+    assert str(caught.value).endswith(
         "but the files derived from it cannot be written: No space left on device; free some "
         "space, then run 'ralph-tui rebuild'"
     )

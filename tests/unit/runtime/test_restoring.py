@@ -114,9 +114,9 @@ def test_nothing_was_measured() -> None:
     ["", "iter-", "worst", "1.5", "iter-iter-1", "²", "iter-\x1b]0;x\x07", "+1", "-1", "9" * 99],
 )
 def test_words_that_mean_nothing(word: str) -> None:
-    with pytest.raises(UsageError, match="use a number, best, or iter-N") as told:
+    with pytest.raises(UsageError, match="use a number, best, or iter-N") as error:
         find_snapshot(folded(*BASELINE), word)
-    assert str(told.value).isprintable()
+    assert str(error.value).isprintable()
 
 
 @given(st.text() | st.from_regex(r"(iter-)?[0-9]{1,12}", fullmatch=True))
@@ -184,8 +184,8 @@ def test_one_that_fails_half_way_says_how_to_get_back(git_repo: Path, journal: P
     recording = read_journal(journal)
     state = RunState().apply_all(recording.events)
     workspace = workspace_of(git_repo, RUN)
-    told, held = restore_worktree(recording, state, workspace, find_snapshot(state, "2"), "me")
-    assert (told.present, told.paths, held) == (3, ["README.md"], True)
+    restored, held = restore_worktree(recording, state, workspace, find_snapshot(state, "2"), "me")
+    assert (restored.present, restored.paths, held) == (3, ["README.md"], True)
     assert (git_repo / "README.md").read_text() == "changed\nby me\n"
 
 

@@ -47,7 +47,7 @@ def test_a_report_over_several_lines_is_told_as_a_claim_and_not_raw() -> None:
     batch, reader = Batch(), ClaimReader(1, frozenset())
     for line in ("I did two things.", *REPORT.splitlines()):
         batch.add(line, 0, reader.feed(line))
-    told = [row.text for row in folded(*batch.events(1)).agent.rows]
-    assert told[:2] == ["I did two things.", "claims 56 % · fixed two · next: the parser"]
-    assert told[2].startswith("says it is done")
-    assert not any("ralph" in text or "promise" in text for text in told)
+    lines = [row.text for row in folded(*batch.events(1)).agent.rows]
+    assert lines[:2] == ["I did two things.", "claims 56 % · fixed two · next: the parser"]
+    assert lines[2].startswith("says it is done")
+    assert not any("ralph" in text or "promise" in text for text in lines)

@@ -18,7 +18,7 @@ FIXTURES = Path(__file__).parents[2] / "fixtures"
 START = datetime(2026, 3, 1, 9, tzinfo=UTC)
 
 
-def told(*events: ev.Event | float) -> list[str]:
+def log_lines(*events: ev.Event | float) -> list[str]:
     """Log entries as text, nested rows indented; a number advances the clock by seconds."""
     state, at, seq = RunState(), START, 0
     for event in events:
@@ -69,7 +69,7 @@ def answer(name: str, by: str = "you", **more: Any) -> ev.QuestionAnswered:
 
 def test_refused_commands_never_fill_the_log() -> None:
     refused = ev.CommandRefused(command="pause", reason="a pause is already requested")
-    assert told(refused, refused) == []
+    assert log_lines(refused, refused) == []
 
 
 @each_row(
@@ -85,13 +85,13 @@ def test_refused_commands_never_fill_the_log() -> None:
     ],
 )  # fmt: skip
 def test_an_intervention_says_who_decided(given: ev.Event, says: str) -> None:
-    rows = told(stuck(), made(), asked(), 120, given)
+    rows = log_lines(stuck(), made(), asked(), 120, given)
     assert rows[:2] == ["STUCK No rise for 3 iterations …", f"  REDIRECT {says}"]
 
 
 def test_while_nobody_has_answered_it_waits() -> None:
     held = ev.QuestionHeld(question_id="q")
-    assert told(stuck(), made(), asked(), held) == [
+    assert log_lines(stuck(), made(), asked(), held) == [
         "STUCK No rise for 3 iterations …",
         "  REDIRECT waiting for your answer",
         "  countdown stopped by you",
@@ -100,7 +100,7 @@ def test_while_nobody_has_answered_it_waits() -> None:
 
 def test_what_belongs_to_an_episode_is_nested_in_it_until_a_new_best() -> None:
     later = "Still nothing new 3 iterations after the redirect."
-    assert told(
+    assert log_lines(
         reading(3, 60),
         stuck(),
         made(),
@@ -130,16 +130,16 @@ def test_what_belongs_to_an_episode_is_nested_in_it_until_a_new_best() -> None:
 def test_an_effect_below_a_later_intervention_says_which_it_measures() -> None:
     of = {"of": 4, "level": "REDIRECT", "about": "stuck", "decision": "approved by you"}
     effect = ev.EffectObserved(iteration=6, points=0, **of)
-    assert told(stuck(), made(), effect)[-1] == "  after 2 iterations: +0 points"
+    assert log_lines(stuck(), made(), effect)[-1] == "  after 2 iterations: +0 points"
     later = made("PAUSE", "stuck", 6, reason="Still nothing new.")
-    assert told(stuck(), made(), later, effect)[-1] == (
+    assert log_lines(stuck(), made(), later, effect)[-1] == (
         "  REDIRECT of iteration 4: +0 points after 2 iterations"
     )
 
 
 def test_an_alarm_that_nobody_was_asked_about_is_over_with_its_condition() -> None:
     ended = ev.AlarmCleared(iteration=5, alarm="STUCK")
-    assert told(reading(3, 60), stuck(), reading(5, 60), ended, stuck(9)) == [
+    assert log_lines(reading(3, 60), stuck(), reading(5, 60), ended, stuck(9)) == [
         "STUCK No rise for 3 iterations",
         "  over at 60 %",
         "STUCK No rise for 3 iterations …",
@@ -147,7 +147,7 @@ def test_an_alarm_that_nobody_was_asked_about_is_over_with_its_condition() -> No
 
 
 def test_an_episode_may_end_where_the_next_one_opens() -> None:
-    rows = told(
+    rows = log_lines(
         reading(3, 60),
         stuck(),
         made(),
@@ -163,7 +163,7 @@ def test_an_episode_may_end_where_the_next_one_opens() -> None:
 
 def test_a_question_that_opens_an_episode_has_its_answer_below_it() -> None:
     idle = made("PAUSE", "circuit", 4, reason="3 iterations in a row changed no files.")
-    assert told(idle, asked("pause"), answer("continue")) == [
+    assert log_lines(idle, asked("pause"), answer("continue")) == [
         "PAUSE stalled: 3 iterations in a row changed no files …",
         "  continued by you",
     ]
@@ -171,7 +171,7 @@ def test_a_question_that_opens_an_episode_has_its_answer_below_it() -> None:
 
 def test_an_answer_brings_its_consequences_along() -> None:
     restored = ev.WorktreeRestored(iteration=4, snapshot=3, present=9, tree="t", files=1)
-    assert told(
+    assert log_lines(
         stuck(),
         made(),
         asked(),
@@ -193,7 +193,7 @@ def test_an_answer_brings_its_consequences_along() -> None:
 
 
 def test_an_abort_is_one_entry_with_the_end_and_the_resume() -> None:
-    assert told(
+    assert log_lines(
         ev.AbortRequested(),
         made("ABORT", "owner", reason="aborted by you"),
         ev.RunFinished(outcome="aborted", reason="aborted by you", iterations=4, completion=62),
@@ -208,7 +208,7 @@ def test_an_abort_is_one_entry_with_the_end_and_the_resume() -> None:
 
 def test_a_crash_and_a_stop_are_followed_by_their_resume() -> None:
     end = ev.RunFinished(outcome="interrupted", reason="stopped", iterations=1, completion=9)
-    assert told(
+    assert log_lines(
         ev.RunCrashed(error="KeyError", traceback=""),
         ev.RunResumed(),
         ev.StopRequested(mode="now"),
@@ -226,7 +226,7 @@ def test_a_crash_and_a_stop_are_followed_by_their_resume() -> None:
 
 
 def test_guidance_is_one_entry_from_queued_to_acknowledged() -> None:
-    assert told(
+    assert log_lines(
         ev.GuidanceQueued(guidance_id="g", text="look at b.py"),
         ev.GuidanceDelivered(guidance_id="g", into="session"),
         ev.GuidanceAcknowledged(guidance_id="g"),
@@ -234,24 +234,24 @@ def test_guidance_is_one_entry_from_queued_to_acknowledged() -> None:
 
 
 def test_a_pause_is_one_entry() -> None:
-    assert told(ev.PauseRequested(), ev.Paused(), 300, ev.Unpaused()) == [
+    assert log_lines(ev.PauseRequested(), ev.Paused(), 300, ev.Unpaused()) == [
         "PAUSE requested by you",
         "  paused: no agent is running",
         "  continued after 5m, by you",
     ]
-    assert told(ev.PauseRequested(), ev.Unpaused())[-1] == "  withdrawn by you"
+    assert log_lines(ev.PauseRequested(), ev.Unpaused())[-1] == "  withdrawn by you"
 
 
 def test_waits_in_a_row_are_one_entry() -> None:
     first = ev.WaitStarted(iteration=2, cause="overload", until=START + timedelta(minutes=1))
     again = first.model_copy(update={"attempt": 2, "until": START + timedelta(hours=1)})
     ended = ev.WaitEnded(iteration=2, waited_s=60)
-    rows = told(first, ended, again)
+    rows = log_lines(first, ended, again)
     assert rows[1:] == [f"  1 failed attempt; retry at {_clock(hours=1)}"]
     assert rows[0].endswith("the iteration does not count …")
-    assert told(first, ended, again, ev.WaitEnded(iteration=2, waited_s=3540, by="you"))[1:] == [
-        "  continued after 1h, requested by you"
-    ]
+    assert log_lines(first, ended, again, ev.WaitEnded(iteration=2, waited_s=3540, by="you"))[
+        1:
+    ] == ["  continued after 1h, requested by you"]
 
 
 def _clock(**after: float) -> str:
@@ -259,8 +259,11 @@ def _clock(**after: float) -> str:
 
 
 def test_a_question_is_one_entry() -> None:
-    assert told(asked("silence"), answer("retry")) == ["QUESTION is it so?", "  interrupted by you"]
-    assert told(asked("criterion", 1800), 1800, answer("no", SILENCE)) == [
+    assert log_lines(asked("silence"), answer("retry")) == [
+        "QUESTION is it so?",
+        "  interrupted by you",
+    ]
+    assert log_lines(asked("criterion", 1800), 1800, answer("no", SILENCE)) == [
         "QUESTION is it so?",
         "  no answer in 30 min: not accepted",
     ]
@@ -271,18 +274,21 @@ def test_people_are_told_of_an_entry_below_it() -> None:
     raised = ev.EscalationRaised(
         iteration=4, escalation_id="e", level="critical", about="stuck", reason="x"
     )
-    assert told(stuck(), made(), raised, carried)[-1] == "  WEBHOOK told"
+    assert log_lines(stuck(), made(), raised, carried)[-1] == "  WEBHOOK told"
     unanswered = raised.model_copy(update={"about": "question"})
-    assert told(asked("silence"), unanswered, carried) == ["QUESTION is it so? …", "  WEBHOOK told"]
+    assert log_lines(asked("silence"), unanswered, carried) == [
+        "QUESTION is it so? …",
+        "  WEBHOOK told",
+    ]
 
 
 def test_what_comes_again_is_counted() -> None:
     denied = ev.ToolDenied(iteration=1, tool="Bash", message="no", permit="Bash(rm:*)")
-    assert told(denied, denied, denied)[0].endswith('["Bash(rm:*)"] (3 times)')
+    assert log_lines(denied, denied, denied)[0].endswith('["Bash(rm:*)"] (3 times)')
     warned = ev.Noticed(level="warn", source="sensor", text="Test files changed: a.py.")
     other = warned.model_copy(update={"text": "Test files changed: b.py."})
     begun = ev.IterationStarted(iteration=2, max_iterations=9)
-    assert told(warned, begun, other, warned) == [
+    assert log_lines(warned, begun, other, warned) == [
         "WARN Test files changed: a.py. (2 times)",
         "  iteration 2: b.py.",
     ]

@@ -22,12 +22,12 @@ def rows(*events: Event) -> list[tuple[str, str, str]]:
 
 
 def line(event: Event) -> str | None:
-    told = plain_line(event)
-    return told and told.split(" ", 1)[1]
+    text = plain_line(event)
+    return text and text.split(" ", 1)[1]
 
 
 def test_the_log_tells_a_change_of_strategy_and_no_more() -> None:
-    told = rows(
+    lines = rows(
         planned(1),
         planned(2, focus="finish"),
         planned(3, "pivot", "reframe"),
@@ -36,12 +36,12 @@ def test_the_log_tells_a_change_of_strategy_and_no_more() -> None:
         planned(6, "escalate", "review"),
         planned(7),
     )
-    assert [text for _, _, text in told] == [
+    assert [text for _, _, text in lines] == [
         "another approach: So it is.",
         "another approach: So it is.",
         "no approach has worked: So it is.",
     ]
-    assert {(level, word) for level, word, _ in told} == {("log", "STRATEGY")}
+    assert {(level, word) for level, word, _ in lines} == {("log", "STRATEGY")}
     (row,) = RunState().apply_all([planned(1, "pivot")]).log.rows
     assert row.detail == "1. a\n2. b"
 
@@ -54,8 +54,8 @@ def test_every_line_tells_its_strategy() -> None:
 
 
 def test_an_issue_that_stood_in_the_iteration_before_is_not_told_again() -> None:
-    told = rows(found(1, "a"), found(2, "a", "b"), found(4, "a"))
-    assert [text for _, _, text in told] == ["a.", "b.", "a."]
+    lines = rows(found(1, "a"), found(2, "a", "b"), found(4, "a"))
+    assert [text for _, _, text in lines] == ["a.", "b.", "a."]
 
 
 def test_an_issue_is_as_loud_as_it_is_severe() -> None:

@@ -18,7 +18,7 @@ REFUSED = AgentNoted(
 )
 
 
-def told(*more: Event) -> RunState:
+def state_after(*more: Event) -> RunState:
     """A run at work, and these later events, a second apart."""
     events = STORIES["running"]()
     last = events[-1]
@@ -29,7 +29,7 @@ def told(*more: Event) -> RunState:
 
 
 def test_it_is_said_in_verdict_header_and_status() -> None:
-    state = told(REFUSED, REFUSED.model_copy(update={"text": "retry 7 of 10"}))
+    state = state_after(REFUSED, REFUSED.model_copy(update={"text": "retry 7 of 10"}))
     now = state.at + timedelta(seconds=70)
     says = verdict(state, now)
     assert says.word == "waiting"
@@ -51,14 +51,14 @@ def test_it_is_said_in_verdict_header_and_status() -> None:
     ],
 )
 def test_it_ends_when_the_agent_works_again(ends: Event) -> None:
-    state = told(REFUSED, ends)
+    state = state_after(REFUSED, ends)
     assert state.service.trouble is None
     assert "overload" not in verdict(state, state.at).text
     assert summarize(state)["refused"] == ""
 
 
 def test_another_note_changes_nothing() -> None:
-    state = told(REFUSED, AgentNoted(iteration=1, text="Hook x: ended"))
+    state = state_after(REFUSED, AgentNoted(iteration=1, text="Hook x: ended"))
     assert state.service.trouble is not None
-    silent = told(AgentNoted(iteration=1, service="silent", text="No answer yet"))
+    silent = state_after(AgentNoted(iteration=1, service="silent", text="No answer yet"))
     assert verdict(silent, silent.at).text.startswith("waiting: no answer from the agent's service")

@@ -7,7 +7,7 @@ from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.state import RunState
 from tests.rows import each_row
 from tests.world.recorder import Recorder
-from tests.world.takeovers import never_told, taken_over
+from tests.world.takeovers import never_reported, taken_over
 
 Step = Callable[[], list[ev.Event]]
 
@@ -16,7 +16,7 @@ def begins() -> list[ev.Event]:
     return [ev.SessionStarted(iteration=1, session_id="s", agent="any")]
 
 
-def tells(cost: float) -> Step:
+def reports(cost: float) -> Step:
     return lambda: [*begins(), ev.SessionFinished(iteration=1, outcome="success", cost_usd=cost)]
 
 
@@ -48,20 +48,20 @@ def asks() -> list[ev.Event]:
     ("steps", "cost", "estimated"),
     [
         ([], None, False),
-        ([tells(0.5)], 0.5, False),
-        ([tells(0.0)], 0.0, False),
+        ([reports(0.5)], 0.5, False),
+        ([reports(0.0)], 0.0, False),
         ([works], None, False),
-        ([works, tells(0.5)], 0.5, True),
-        ([tells(0.5), works, tells(0.5)], 1.0, True),
-        ([tells(0.0), works], None, False),
-        ([tells(0.0), never_begins], 0.0, False),
-        ([tells(0.5), never_begins], 0.5, False),
-        ([is_killed, tells(0.5)], 0.75, True),
-        ([tells(0.5), is_cut_off], 0.5, True),
-        ([tells(0.0), is_cut_off], None, False),
-        ([tells(0.5), begins], 0.5, False),
-        ([tells(0.0), begins], None, False),
-        ([tells(0.5), asks], 0.5, True),
+        ([works, reports(0.5)], 0.5, True),
+        ([reports(0.5), works, reports(0.5)], 1.0, True),
+        ([reports(0.0), works], None, False),
+        ([reports(0.0), never_begins], 0.0, False),
+        ([reports(0.5), never_begins], 0.5, False),
+        ([is_killed, reports(0.5)], 0.75, True),
+        ([reports(0.5), is_cut_off], 0.5, True),
+        ([reports(0.0), is_cut_off], None, False),
+        ([reports(0.5), begins], 0.5, False),
+        ([reports(0.0), begins], None, False),
+        ([reports(0.5), asks], 0.5, True),
     ],
 )
 def test_a_sum_lacks_what_was_not_told(
@@ -72,8 +72,8 @@ def test_a_sum_lacks_what_was_not_told(
         for event in step():
             run.add(event)
     state = RunState().apply_all(run.events)
-    told = summarize(state)
-    assert (told["cost_usd"], told["cost_estimated"]) == (cost, estimated)
+    status = summarize(state)
+    assert (status["cost_usd"], status["cost_estimated"]) == (cost, estimated)
 
 
 def test_an_iteration_costs_what_those_who_worked_in_it_have_told() -> None:
@@ -89,6 +89,6 @@ def test_an_iteration_costs_what_those_who_worked_in_it_have_told() -> None:
 
 
 def test_nothing_that_was_told_is_no_cost_of_nothing() -> None:
-    state = RunState().apply_all(never_told())
+    state = RunState().apply_all(never_reported())
     assert state.run.finished is not None
     assert state.run.finished.cost_usd is None

@@ -21,7 +21,7 @@ def run_of(*kinds: ActionKind) -> list[ActionKind]:
 
 
 @each_row(
-    ("kinds", "told"),
+    ("kinds", "expected"),
     [
         ([], []),
         (["edit", "edit", "edit"], ["edit"]),
@@ -31,17 +31,17 @@ def run_of(*kinds: ActionKind) -> list[ActionKind]:
     ],
 )
 def test_a_round_that_is_walked_again_is_told_once(
-    kinds: list[ActionKind], told: list[ActionKind]
+    kinds: list[ActionKind], expected: list[ActionKind]
 ) -> None:
-    assert run_of(*kinds) == told
+    assert run_of(*kinds) == expected
 
 
 @given(st.lists(st.sampled_from(KINDS), max_size=200))
 def test_it_stays_short_and_begins_with_what_was_done_first(kinds: list[ActionKind]) -> None:
-    told = run_of(*kinds)
-    assert len(told) <= MAX_TOOLS
-    assert told[:1] == kinds[:1]
-    assert all(one != other for one, other in pairwise(told))
+    reported = run_of(*kinds)
+    assert len(reported) <= MAX_TOOLS
+    assert reported[:1] == kinds[:1]
+    assert all(one != other for one, other in pairwise(reported))
 
 
 def test_an_iteration_remembers_its_reports_ends_and_tools() -> None:

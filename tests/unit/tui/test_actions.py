@@ -80,8 +80,8 @@ def test_a_run_that_is_about_to_begin_offers_nothing_of_its_end() -> None:
 
 
 def test_where_help_is_narrow_no_word_is_lost() -> None:
-    told = blocks(live=True)
-    rows = ["".join(text for text, _ in line) for line in columns(told, 16)]
+    sections = blocks(live=True)
+    rows = ["".join(text for text, _ in line) for line in columns(sections, 16)]
     assert max(map(cell_len, rows)) <= 16
     shown = " ".join(" ".join(rows).split())
-    assert all(words in shown for _, pairs in told for _, words in pairs)
+    assert all(words in shown for _, pairs in sections for _, words in pairs)

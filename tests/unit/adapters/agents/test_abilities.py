@@ -33,9 +33,9 @@ def test_the_guide_has_the_table_of_the_code() -> None:
 
 @each_row("agent", AGENTS)
 def test_what_it_cannot_tell_is_unknown(agent: AgentDescription) -> None:
-    told, words = agent.abilities, can_words(agent.abilities)
+    claimed, words = agent.abilities, can_words(agent.abilities)
     able, _, unknown = words.partition("; unknown: ")
-    assert ("its context" in unknown) == (not told.context)
-    assert ("its cost" in unknown) == (not told.cost)
-    assert ("when a limit ends" in unknown) == (told.limits != "with reset")
+    assert ("its context" in unknown) == (not claimed.context)
+    assert ("its cost" in unknown) == (not claimed.cost)
+    assert ("when a limit ends" in unknown) == (claimed.limits != "with reset")
     assert able

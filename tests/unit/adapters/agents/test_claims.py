@@ -65,8 +65,8 @@ def test_what_is_said_again_is_told_once_and_what_is_said_anew_again() -> None:
 
 
 def test_a_report_in_which_a_promise_begins_is_heard_with_it() -> None:
-    told = heard(f"{REPORT} <promise>", "COMPLETE</promise>")
-    assert [event.kind for event in told] == ["agent_reported", "promise_made"]
+    reported = heard(f"{REPORT} <promise>", "COMPLETE</promise>")
+    assert [event.kind for event in reported] == ["agent_reported", "promise_made"]
 
 
 def test_the_orders_claim_nothing_and_an_answer_between_them_does() -> None:

@@ -99,15 +99,15 @@ def test_descriptions_load_no_agent() -> None:
 
 
 def test_what_an_agent_says_it_can_do_is_what_its_sessions_do() -> None:
-    told = {agent.name: agent.abilities for agent in agents.AGENTS}
-    assert told["claude"].resume == ClaudeAgent.resumes
-    assert told["claude"].words_mid_turn == StreamSession.takes_guidance
-    assert bool(told["claude"].context) == StreamSession.tells_context
-    assert told["gemini"] == GEMINI.abilities
-    assert told["opencode"] == OPENCODE.abilities
-    assert told["acp"] == Abilities()
-    assert told["command"] == Abilities(tokens="")
+    claimed = {agent.name: agent.abilities for agent in agents.AGENTS}
+    assert claimed["claude"].resume == ClaudeAgent.resumes
+    assert claimed["claude"].words_mid_turn == StreamSession.takes_guidance
+    assert bool(claimed["claude"].context) == StreamSession.tells_context
+    assert claimed["gemini"] == GEMINI.abilities
+    assert claimed["opencode"] == OPENCODE.abilities
+    assert claimed["acp"] == Abilities()
+    assert claimed["command"] == Abilities(tokens="")
     assert not CommandAgent.resumes
     assert not CommandSession.takes_guidance
     assert not CommandSession.tells_context
-    assert told["demo"].resume == DemoAgent.resumes
+    assert claimed["demo"].resume == DemoAgent.resumes

@@ -57,8 +57,8 @@ def test_fields_decide(error: str, status: int | None, outcome: str, limit: str 
     assert known is not None
     assert (known.outcome, known.limit) == (outcome, limit)
     # Whatever the accompanying text.
-    told = classify(error, status, "Connection refused, 429 Too Many Requests, overloaded")
-    assert (told.outcome, told.limit) == (outcome, limit)
+    failure = classify(error, status, "Connection refused, 429 Too Many Requests, overloaded")
+    assert (failure.outcome, failure.limit) == (outcome, limit)
 
 
 @each_row(
@@ -95,8 +95,8 @@ def test_fields_that_say_nothing(error: str, status: object) -> None:
     ],
 )
 def test_words_decide_where_nothing_else_does(text: str, outcome: str, limit: str | None) -> None:
-    told = classify(text=text)
-    assert (told.outcome, told.limit) == (outcome, limit)
+    failure = classify(text=text)
+    assert (failure.outcome, failure.limit) == (outcome, limit)
 
 
 def test_last_words_of_a_program_are_no_outage() -> None:
@@ -166,8 +166,8 @@ def test_the_end_of_a_limit_in_seconds_is_told_as_a_local_time(
     monkeypatch.setenv("TZ", "Asia/Tokyo")
     time.tzset()
     try:
-        told = sentence("limited", "You hit your limit. Resets 1795396356.", {}, "usage_limit")
-        assert told.endswith(": You hit your limit. Resets 2026-11-23 10:12.")
+        failure = sentence("limited", "You hit your limit. Resets 1795396356.", {}, "usage_limit")
+        assert failure.endswith(": You hit your limit. Resets 2026-11-23 10:12.")
         old = with_local_times("Claude AI usage limit reached|1795396356")
         assert old == "Claude AI usage limit reached|2026-11-23 10:12"
         assert with_local_times("request 1795396356 of 12") == "request 1795396356 of 12"

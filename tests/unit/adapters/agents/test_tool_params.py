@@ -43,8 +43,8 @@ def test_an_action_has_its_parameters_and_its_output() -> None:
     assert isinstance(ended, ToolFinished)
     actions = Actions()
     for event in (started, ended):
-        told = parse_event(event.model_copy(update={"seq": 1}).model_dump_json().encode())
-        lines = list(actions.take(told))
+        reported = parse_event(event.model_copy(update={"seq": 1}).model_dump_json().encode())
+        lines = list(actions.take(reported))
     (line,) = lines
     assert TOKEN not in str(line["params"].pop("key"))
     assert len(line["params"].pop("long")) == 4096

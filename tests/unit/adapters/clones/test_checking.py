@@ -62,12 +62,12 @@ def test_agents_whose_cost_nobody_knows_are_named_where_there_is_a_budget(root: 
         loops = [a_loop("1", settings={"agent.name": "command"})]
         made = a_plan(*loops, **plan)
         repository = open_repository(root)
-        told_all = start_notices(repository, made, git(root, "rev-parse", "HEAD"))
-        return [one.text for one in told_all if isinstance(one, ev.FleetNoticed)]
+        notices = start_notices(repository, made, git(root, "rev-parse", "HEAD"))
+        return [one.text for one in notices if isinstance(one, ev.FleetNoticed)]
 
     assert said() == []
-    told_once = "command does not report its cost: the fleet's budget cannot limit it"
-    assert said(budget_usd=5.0) == [told_once]
+    cost_notice = "command does not report its cost: the fleet's budget cannot limit it"
+    assert said(budget_usd=5.0) == [cost_notice]
 
 
 def test_a_repository_without_a_commit_says_what_to_do(tmp_path: Path) -> None:

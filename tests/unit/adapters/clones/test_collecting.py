@@ -204,10 +204,10 @@ def test_of_a_repository_that_an_agent_has_damaged_one_sentence_is_told(
     git(root, "init", "-q", str(tmp_path))  # no repository above it is used instead
     folder, record = made(root, tmp_path / "fleets", isolation=isolation)
     subprocess.run(damage, shell=True, cwd=folder.tree, check=True)
-    with pytest.raises(WorkspaceError) as told:
+    with pytest.raises(WorkspaceError) as error:
         collect(folder, record)
     tree = folder.tree.resolve()
-    assert str(told.value) == f"the git repository of {tree} {what}; copy its files by hand"
+    assert str(error.value) == f"the git repository of {tree} {what}; copy its files by hand"
     assert (folder.tree / "checks.sh").exists()
 
 

@@ -60,20 +60,20 @@ def test_one_without_common_history_is_a_conflict_and_hides_no_other(
     table = ConflictTable(users)
     common = {"one": one, "two": two, "main": base}
     for name, commit in orphans.items():
-        told = table.of(commit, common | {"a": orphans["a"]} if name != "a" else common)
-        assert told.unknown == ""
-        assert told.others == dict.fromkeys(
+        reported = table.of(commit, common | {"a": orphans["a"]} if name != "a" else common)
+        assert reported.unknown == ""
+        assert reported.others == dict.fromkeys(
             [*common, *(["a"] if name != "a" else [])], ("no common history",)
         )
-    told = table.of(one, {"two": two, "main": base} | orphans)
-    assert told.unknown == ""
-    assert told.others.pop("two") == ("checks.sh",)
-    assert told.others == dict.fromkeys(orphans, ("no common history",))
+    reported = table.of(one, {"two": two, "main": base} | orphans)
+    assert reported.unknown == ""
+    assert reported.others.pop("two") == ("checks.sh",)
+    assert reported.others == dict.fromkeys(orphans, ("no common history",))
 
     state = FleetState().replay([started(SIX)])
     for event in (
         ResultCollected(loop="1", branch="ralph/F/1", commit=one),
-        ConflictsFound(branch="ralph/F/1", others={"ralph/F/orphan": told.others["a"]}),
+        ConflictsFound(branch="ralph/F/1", others={"ralph/F/orphan": reported.others["a"]}),
     ):
         state.apply(event)
     said = list(conflict_sentences(state.loops["1"]))
@@ -91,8 +91,8 @@ def test_a_commit_that_is_gone_is_left_out_and_hides_no_other(
     assert table.of(one, others) == Conflicts(), "a missing file cannot conflict"
     forgotten(root, "one")
     assert table.of(one, {"two": two, "main": base}).unknown == "", "all of it is known"
-    told = table.of(one, {"two": two, "main": base, "new": a_commit(root, "new", "new")})
-    assert told == Conflicts({"two": ("checks.sh",)}, GONE), "known facts are still reported"
+    shown = table.of(one, {"two": two, "main": base, "new": a_commit(root, "new", "new")})
+    assert shown == Conflicts({"two": ("checks.sh",)}, GONE), "known facts are still reported"
     assert not any(digit in GONE for digit in "0123456789")
 
 
@@ -143,12 +143,12 @@ def test_what_was_told_before_a_git_had_to_be_ended_is_kept(
         _other_git(tmp_path, changed, f'*" merge-tree "*) {once}exec {_GIT} "$@";; ')
         changed.setattr(git_calls, "LIMIT_S", 0.5)
         changed.setattr(git_calls, "FILES_PER_S", 10**9)
-        told = table.of(one, others)
-        assert len(told.others) == MAX_PAIRS
-        assert "git merge-tree was still running after" in told.unknown
+        reported = table.of(one, others)
+        assert len(reported.others) == MAX_PAIRS
+        assert "git merge-tree was still running after" in reported.unknown
         (begun / "1").unlink()
         again = table.of(one, others)
-        assert again == told, "the same message is repeated"
+        assert again == reported, "the same message is repeated"
         assert not (begun / "1").exists(), "and no other git waits as long for each loop"
     later = SimpleNamespace(monotonic=lambda: time.monotonic() + conflicts.REST_S)
     monkeypatch.setattr(conflicts, "time", later)
@@ -174,13 +174,15 @@ def test_an_older_git_says_that_it_cannot_tell_conflicts(
     users: Repository, base: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _old_git(tmp_path, monkeypatch)
-    told = ConflictTable(users).of(base, {"other": base})
-    assert told.unknown == "git version 2.34.1 cannot predict conflicts; install git 2.39 or newer"
+    reported = ConflictTable(users).of(base, {"other": base})
+    assert (
+        reported.unknown == "git version 2.34.1 cannot predict conflicts; install git 2.39 or newer"
+    )
     state = FleetState().replay([started(SIX)])
     state.apply(ResultCollected(loop="1", branch="ralph/F/1", commit=base))
-    state.apply(ConflictsFound(branch="ralph/F/1", unknown=told.unknown))
+    state.apply(ConflictsFound(branch="ralph/F/1", unknown=reported.unknown))
     said = list(conflict_sentences(state.loops["1"]))
-    assert said == [f"cannot check for conflicts: {told.unknown}"]
+    assert said == [f"cannot check for conflicts: {reported.unknown}"]
 
 
 _GIT = shutil.which("git")

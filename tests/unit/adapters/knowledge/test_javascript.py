@@ -126,8 +126,8 @@ def test_one_of_many_is_written_as_it_is_alone(json_text: str, written: str, aro
     """The faster path, used within lists, writes the same."""
     holes = around.count("%s")
     many = f"[{around % ((json_text,) * holes)},{around % ((json_text,) * holes)}]"
-    told = around % ((written,) * holes)
-    assert stringify(parse_json(many)) == f"[{told},{told}]"
+    one = around % ((written,) * holes)
+    assert stringify(parse_json(many)) == f"[{one},{one}]"
 
 
 @needs_node

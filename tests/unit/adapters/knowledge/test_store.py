@@ -47,13 +47,13 @@ def test_what_is_staged_stands_in_the_staging_file(tmp_path: Path) -> None:
 
 
 def test_a_later_run_finds_what_means_the_same_as_its_objective(tmp_path: Path) -> None:
-    told = learning("Mock authentication in tests/auth.py."), learning("Paint the fence green.")
-    open_knowledge(tmp_path, "run-a", MemorySettings()).stage(told)
+    staged = learning("Mock authentication in tests/auth.py."), learning("Paint the fence green.")
+    open_knowledge(tmp_path, "run-a", MemorySettings()).stage(staged)
     later = open_knowledge(tmp_path, "run-b", MemorySettings())
     found = later.candidates("Repair the login", "bug-fix")
-    assert [one.learning.text for one in found if one.score > 0] == [told[0].text]
+    assert [one.learning.text for one in found if one.score > 0] == [staged[0].text]
     assert [one.learning.text for one in later.candidates("Paint", "x") if one.score > 0] == [
-        told[1].text
+        staged[1].text
     ]
 
 

@@ -40,7 +40,7 @@ class Bench:
 
     def __init__(self, folder: Path, url: str, timeouts: Timeouts = PATIENT) -> None:
         self.clock = FakeClock()
-        self.told: list[EscalationDelivered] = []
+        self.delivered: list[EscalationDelivered] = []
         self.outbox = Outbox(folder, "webhook")
         channel = Webhook(f"{url}/{SECRET}", timeouts)
         self.queue = DeliveryQueue(channel, self.outbox, self.hear, self.clock, lambda: 0.0)
@@ -49,7 +49,7 @@ class Bench:
 
     def hear(self, event: Event) -> None:
         assert isinstance(event, EscalationDelivered)
-        self.told.append(event)
+        self.delivered.append(event)
 
     def pass_time(self, seconds: float) -> None:
         """Advance the clock and process everything due."""
@@ -107,8 +107,8 @@ def test_a_webhook_gets_the_facts_as_json_with_a_key_of_their_own(
     assert "no progress" in request.body["text"]
     assert request.headers["idempotency-key"] == request.body["id"] == "run-1/esc-1"
     assert files(tmp_path) == []
-    (told,) = bench.told
-    assert (told.ok, told.channel, told.escalation_id) == (True, "webhook", "esc-1")
+    (reported,) = bench.delivered
+    assert (reported.ok, reported.channel, reported.escalation_id) == (True, "webhook", "esc-1")
 
 
 def test_a_fault_is_told_once_and_retried_until_it_is_over(hook: Service, tmp_path: Path) -> None:
@@ -118,10 +118,10 @@ def test_a_fault_is_told_once_and_retried_until_it_is_over(hook: Service, tmp_pa
     bench.queue.add(message(2))
     bench.pass_time(3600)
     assert len(hook.requests) > 5
-    assert [(told.ok, told.queued) for told in bench.told] == [(False, True)]
+    assert [(reported.ok, reported.queued) for reported in bench.delivered] == [(False, True)]
     hook.special = lambda _: None
     bench.pass_time(LONGEST_PAUSE)
-    assert [told.ok for told in bench.told] == [False, True, True]
+    assert [reported.ok for reported in bench.delivered] == [False, True, True]
     assert [r.body["id"] for r in hook.requests[-2:]] == ["run-1/esc-1", "run-1/esc-2"]
     assert files(tmp_path) == []
 
@@ -190,15 +190,15 @@ def test_a_wrong_set_up_is_told_once_and_left_for_the_next_run(
     bench.queue.add(message(2))
     bench.pass_time(3600)
     assert len(hook.requests) == 1
-    (told,) = bench.told
-    assert (told.ok, told.queued) == (False, True)
-    assert "outreach.webhook" in told.text
+    (reported,) = bench.delivered
+    assert (reported.ok, reported.queued) == (False, True)
+    assert "outreach.webhook" in reported.text
     assert len(files(tmp_path)) == 2
     hook.special = lambda _: None
     later = Bench(tmp_path, hook.url)
     later.pass_time(1)
-    assert [told.ok for told in later.told] == [True, True]
-    assert "left over from task-001/001" in later.told[0].text
+    assert [reported.ok for reported in later.delivered] == [True, True]
+    assert "left over from task-001/001" in later.delivered[0].text
 
 
 def test_a_message_that_is_not_accepted_holds_up_no_other(hook: Service, tmp_path: Path) -> None:
@@ -207,7 +207,10 @@ def test_a_message_that_is_not_accepted_holds_up_no_other(hook: Service, tmp_pat
     bench.queue.add(message(1))
     bench.queue.add(message(2))
     bench.pass_time(1)
-    assert [(told.ok, told.queued) for told in bench.told] == [(False, False), (True, False)]
+    assert [(reported.ok, reported.queued) for reported in bench.delivered] == [
+        (False, False),
+        (True, False),
+    ]
     assert files(tmp_path) == []
 
 
@@ -216,8 +219,8 @@ def test_a_webhook_that_never_answers_is_tried_again(hook: Service, tmp_path: Pa
     bench = Bench(tmp_path, hook.url, SOON)
     bench.queue.add(message())
     assert bench.queue.deliver_due() == FIRST_PAUSE
-    assert "did not answer" in bench.told[0].text
-    assert bench.told[0].queued
+    assert "did not answer" in bench.delivered[0].text
+    assert bench.delivered[0].queued
 
 
 def test_a_long_answer_of_a_webhook_does_no_harm(hook: Service, tmp_path: Path) -> None:
@@ -225,7 +228,7 @@ def test_a_long_answer_of_a_webhook_does_no_harm(hook: Service, tmp_path: Path) 
     bench = Bench(tmp_path, hook.url)
     bench.queue.add(message())
     bench.queue.deliver_due()
-    assert bench.told[0].ok
+    assert bench.delivered[0].ok
 
 
 def test_the_queue_survives_a_restart_in_its_order(hook: Service, tmp_path: Path) -> None:
@@ -309,20 +312,20 @@ def test_a_folder_that_cannot_be_written_only_costs_the_queue(
     bench = Bench(tmp_path / "outbox", hook.url)
     bench.queue.add(message())
     bench.queue.deliver_due()
-    assert bench.told[0].ok
+    assert bench.delivered[0].ok
 
 
 def test_after_a_crash_between_sending_and_removing_no_second_issue_is_made(tmp_path: Path) -> None:
     service = TrackerService("gitea")
     with served(service):
-        told: list[Event] = []
+        reported: list[Event] = []
 
         def queue(folder: Path) -> DeliveryQueue:
             # The number of the issue is lost, too: it is written after the answer.
             numbers = IssueNumbers(folder, service.url)
             made = Tracker(DIALECTS["gitea"], service.url, REPOSITORY, TOKEN, "T", numbers, PATIENT)
             outbox = Outbox(tmp_path, "gitea")
-            one = DeliveryQueue(made, outbox, told.append, FakeClock(), lambda: 0.0)
+            one = DeliveryQueue(made, outbox, reported.append, FakeClock(), lambda: 0.0)
             one._entries = outbox.waiting(FakeClock().now())
             one._start = lambda: None  # type: ignore[method-assign]
             return one
@@ -344,7 +347,7 @@ def test_the_handler_returns_at_once_and_every_channel_delivers_by_itself(
 ) -> None:
     hook.special = lambda _: Reply(0)
     tracker = TrackerService("github")
-    told: list[Event] = []
+    reported: list[Event] = []
     with served(tracker):
         numbers = IssueNumbers(tmp_path, "x")
         dialect = DIALECTS["github"]
@@ -354,12 +357,12 @@ def test_the_handler_returns_at_once_and_every_channel_delivers_by_itself(
                 Tracker(dialect, tracker.url, REPOSITORY, TOKEN, "T", numbers),
             ],
             tmp_path,
-            told.append,
+            reported.append,
             FakeClock(),
         )
         handler.send(raised(1), run())
         handler.send(raised(2), run())
-        until(lambda: len(told) == 2)
+        until(lambda: len(reported) == 2)
         assert len(tracker.issues) == 1
         assert len(tracker.comments) == 1
         assert handler.close(0.05) == 2
@@ -369,15 +372,15 @@ def test_the_handler_returns_at_once_and_every_channel_delivers_by_itself(
 
 def test_a_restarted_handler_delivers_what_was_left(hook: Service, tmp_path: Path) -> None:
     hook.special = lambda _: Reply(503)
-    told: list[Event] = []
-    before = EscalationHandler([Webhook(hook.url)], tmp_path, told.append, FakeClock())
+    reported: list[Event] = []
+    before = EscalationHandler([Webhook(hook.url)], tmp_path, reported.append, FakeClock())
     before.send(raised(), run())
-    until(lambda: told)
+    until(lambda: reported)
     assert before.close(5) == 1
     hook.special = lambda _: None
-    after = EscalationHandler([Webhook(hook.url)], tmp_path, told.append, FakeClock())
+    after = EscalationHandler([Webhook(hook.url)], tmp_path, reported.append, FakeClock())
     after.resume()
-    until(lambda: len(told) == 2)
+    until(lambda: len(reported) == 2)
     assert after.close(5) == 0
     assert files(tmp_path) == []
 
@@ -415,7 +418,7 @@ def test_no_secret_is_in_a_file_or_a_sentence(
             message_of(raised(1, f"it says {key}"), run(), Readings(), FakeClock().now())
         )
         bench.pass_time(10)
-        everything = " ".join(told.model_dump_json() for told in bench.told)
+        everything = " ".join(reported.model_dump_json() for reported in bench.delivered)
         everything += "".join(path.read_text() for path in tmp_path.rglob("*.json"))
         assert everything
         assert SECRET not in everything
@@ -442,10 +445,10 @@ def test_a_comment_is_for_issues_alone(tmp_path: Path) -> None:
         def probe(self, message: Message) -> str:
             raise AssertionError
 
-    told: list[Event] = []
+    reported: list[Event] = []
     channels = [Kept("webhook", comments=False), Kept("gitea", comments=True)]
-    handler = EscalationHandler(channels, tmp_path, told.append, FakeClock())
+    handler = EscalationHandler(channels, tmp_path, reported.append, FakeClock())
     handler.comment("rollover-1-1", "iteration 1: ...", 1, run())
     assert handler.close(10) == 0
     assert delivered == [("gitea", "iteration 1: ...")]
-    assert told == [], "without an issue there is nothing to report"
+    assert reported == [], "without an issue there is nothing to report"

@@ -572,8 +572,8 @@ def test_a_message_about_a_fleets_loop_names_the_fleets_command(
     )
     at = datetime(2026, 1, 2, tzinfo=UTC)
     made = message_of(raised, RUN, Readings(), at, "fleet-001/lexer")
-    told = str(payload(made)["text"])
-    assert "in fleet-001/lexer" in told
-    assert command in told
-    assert "`ralph-tui decide`" not in told
-    assert "`ralph-tui resume`" not in told
+    reported = str(payload(made)["text"])
+    assert "in fleet-001/lexer" in reported
+    assert command in reported
+    assert "`ralph-tui decide`" not in reported
+    assert "`ralph-tui resume`" not in reported

@@ -41,15 +41,15 @@ def test_exit_is_told_as_a_shell_would(
 
 
 def test_its_end_is_told_to_who_asked_before_and_to_who_asks_afterwards(tmp_path: Path) -> None:
-    told: list[Exit | None] = []
+    reported: list[Exit | None] = []
     child = shell("read line; exit 3", tmp_path, stdin="pipe")
-    child.at_end(lambda: told.append(child.poll()))
-    assert told == []
+    child.at_end(lambda: reported.append(child.poll()))
+    assert reported == []
     assert child.stdin is not None
     child.stdin.close()
-    until(lambda: told == [Exit(3)])
-    child.at_end(lambda: told.append(None))
-    assert told == [Exit(3), None]
+    until(lambda: reported == [Exit(3)])
+    child.at_end(lambda: reported.append(None))
+    assert reported == [Exit(3), None]
 
 
 def test_the_command_runs_where_and_with_what_it_was_told(tmp_path: Path) -> None:

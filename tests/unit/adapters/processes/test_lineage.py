@@ -17,16 +17,16 @@ from ralph_tui.adapters.processes.keeper import adopt_orphans
 from ralph_tui.adapters.processes.lineage import lineage
 adopt_orphans()
 for _ in range(40):
-    told, tell = os.pipe()
+    reader, writer = os.pipe()
     parent = os.fork()
     if not parent:
         child = os.fork()
         if child:
-            os.write(tell, child.to_bytes(4, "big"))
+            os.write(writer, child.to_bytes(4, "big"))
             os._exit(0)
         while True:
             signal.pause()
-    child = int.from_bytes(os.read(told, 4), "big")
+    child = int.from_bytes(os.read(reader, 4), "big")
     # Its parent ends just now: whatever is seen, the line leads here.
     lines = [lineage(child) for _ in range(5)]
     assert all(os.getpid() in [entry.pid for entry in line] for line in lines if line), lines
@@ -34,8 +34,8 @@ for _ in range(40):
     os.kill(child, 9)
     os.waitpid(parent, 0)
     os.waitpid(child, 0)
-    os.close(told)
-    os.close(tell)
+    os.close(reader)
+    os.close(writer)
 assert lineage(child) == ()
 print("done")
 """

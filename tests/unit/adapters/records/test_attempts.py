@@ -75,12 +75,12 @@ def test_what_stands_in_the_way_of_the_index_is_named_and_no_attempt_begun(tmp_p
 def test_the_end_is_told_in_the_words_of_the_episodic_schema(tmp_path: Path) -> None:
     attempt = record(tmp_path, "fix it")
     path = attempt.task_folder / "metadata.json"
-    told = {
+    fields = {
         outcome: end(attempt, outcome)
         for outcome in ("limit_reached", "aborted", "failed", "interrupted", "completed")
     }
-    assert set(told.values()) == {"failed", "completed"}
-    assert told["completed"] == "completed"
+    assert set(fields.values()) == {"failed", "completed"}
+    assert fields["completed"] == "completed"
     assert json.loads(path.read_text())["completed"] == "2026-03-14T10:00:00Z"
 
 

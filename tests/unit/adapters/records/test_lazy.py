@@ -31,8 +31,8 @@ def path(tmp_path: Path) -> Path:
 def test_a_kept_journal_is_read_as_a_whole_one_is(kept: Path) -> None:
     record, whole = LazyJournal(kept), read_journal(kept)
     assert record.events(0, 10**9) == whole.events
-    told = (len(record), record.problem, record.problem or record.remark)
-    assert told == (len(whole.events), whole.problem, whole.remark)
+    facts = (len(record), record.problem, record.problem or record.remark)
+    assert facts == (len(whole.events), whole.problem, whole.remark)
     outline = Outline()
     for event in whole.events:
         outline.add(event.kind, event.at.timestamp(), lambda event=event: event)  # type: ignore[misc]

@@ -248,10 +248,10 @@ def test_of_a_living_run_that_nobody_answers_for_path_and_reason_are_told(
     with closing(socket.socket(socket.AF_UNIX)) as deaf:
         if "refused" in reason:
             deaf.bind(str(path))
-        with pytest.raises(RalphError) as told:
+        with pytest.raises(RalphError) as error:
             send(path, Pause(), alive=lambda: True)
     sentence = f"its command socket {path} does not answer ({reason}); use its own terminal"
-    assert str(told.value) == f"the run is active, but {sentence}"
+    assert str(error.value) == f"the run is active, but {sentence}"
 
 
 def test_a_socket_is_waited_for_no_longer_than_its_run_lives(place: Path) -> None:
@@ -308,8 +308,8 @@ def test_without_any_socket_the_run_goes_on_and_is_told_once(
         engine.send(Pause())
         until(lambda: engine.state.run.pause_requested)
         events = read_journal(engine.journal.path).events
-    (told,) = [event for event in events if isinstance(event, ev.Noticed)]
-    assert "no other terminal can command this run" in told.text
+    (reported,) = [event for event in events if isinstance(event, ev.Noticed)]
+    assert "no other terminal can command this run" in reported.text
 
 
 def test_when_the_run_is_over_that_is_said(tmp_path: Path, place: Path) -> None:

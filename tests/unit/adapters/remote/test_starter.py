@@ -120,34 +120,34 @@ def test_only_a_socket_is_taken(tmp_path: Path) -> None:
 
 
 def test_the_hosts_end_gets_its_answers_by_id(receiver: Receiver) -> None:
-    told: list[CommandAnswered] = []
-    channel = Channel(told.append)
+    reported: list[CommandAnswered] = []
+    channel = Channel(reported.append)
     starter = starter_of(channel.theirs.detach())
     with hearing(receiver, starter):
         for request, name in (("1", "stop"), ("2", "pause"), ("3", "sing")):
             channel.send(SendCommand(id=request, loop="1", command={"name": name}))
 
-        def all_told() -> bool:
+        def all_reported() -> bool:
             channel.receive()
-            return len(told) == 3
+            return len(reported) == 3
 
-        until(all_told)
-        assert {each.id: each.accepted for each in told} == {"1": 1, "2": None, "3": None}
-        assert {each.refused for each in told} == {"", "not now", "unknown command"}
+        until(all_reported)
+        assert {each.id: each.accepted for each in reported} == {"1": 1, "2": None, "3": None}
+        assert {each.refused for each in reported} == {"", "not now", "unknown command"}
         receiver.silent = True
         channel.send(SendCommand(id="4", loop="1", command={"name": "stop"}))
         channel.send(
             SendCommand(id="5", loop="1", command={"name": "guide", "text": "x" * (3 << 20)})
         )
-        assert "longer than" in told[-1].refused
+        assert "longer than" in reported[-1].refused
         until(lambda: len(receiver.heard) == 3)
 
     def refused() -> bool:
         channel.receive()
-        return told[-1].id == "4"
+        return reported[-1].id == "4"
 
     until(refused)  # the run is gone
-    assert told[-1].refused == "the run ended before it answered"
+    assert reported[-1].refused == "the run ended before it answered"
     channel.send(SendCommand(id="6", loop="1", command={"name": "stop"}))
-    assert told[-1].id == "6"
-    assert told[-1].refused
+    assert reported[-1].id == "6"
+    assert reported[-1].refused

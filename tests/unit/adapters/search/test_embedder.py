@@ -50,7 +50,7 @@ def test_it_gives_the_same_in_every_process() -> None:
         "from ralph_tui.adapters.search.embedder import HashedConcepts; "
         "print(HashedConcepts().embed(['Repair the OAuth login'])[0])"
     )
-    told = {
+    output = {
         subprocess.run(
             [sys.executable, "-c", code],
             env={"PYTHONHASHSEED": seed},
@@ -60,7 +60,7 @@ def test_it_gives_the_same_in_every_process() -> None:
         ).stdout
         for seed in ("1", "2")
     }
-    assert told == {f"{HashedConcepts().embed(['Repair the OAuth login'])[0]}\n"}
+    assert output == {f"{HashedConcepts().embed(['Repair the OAuth login'])[0]}\n"}
 
 
 @each_row("method", ["text", "embedder", "both"])

@@ -223,5 +223,5 @@ def test_a_folder_in_its_place_is_named_as_what_to_take_away(tmp_path: Path) -> 
     (index_folder(tmp_path) / "search.db").mkdir(parents=True)
     said: list[str] = []
     assert search(tmp_path, "parser", report=said.append)
-    (told,) = said
-    assert "search.db: it cannot be opened; make its folder writable, or move it away" in told
+    (reported,) = said
+    assert "search.db: it cannot be opened; make its folder writable, or move it away" in reported

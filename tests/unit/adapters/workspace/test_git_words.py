@@ -15,7 +15,7 @@ hint: Turn this message off by running"""
 
 
 @each_row(
-    ("said", "told"),
+    ("said", "expected"),
     [
         (IGNORED, "paths are ignored by one of your .gitignore files: .env, a, b and 1 more"),
         ("warning: x\nfatal: bad object HEAD\nmore", "(status 1): fatal: bad object HEAD"),
@@ -24,8 +24,8 @@ hint: Turn this message off by running"""
         ("", "no reason given"),
     ],
 )
-def test_the_line_that_says_what_is_wrong(said: str, told: str) -> None:
+def test_the_line_that_says_what_is_wrong(said: str, expected: str) -> None:
     text = str(git_error(GitResult(1, b"", said), ["add"], Path("/tree")))
     assert text.startswith("git add failed in /tree (status 1): ")
-    assert text.endswith(told)
+    assert text.endswith(expected)
     assert "⏎" not in text

@@ -124,8 +124,8 @@ def test_a_git_that_is_killed_is_told(
     monkeypatch.setenv("PATH", f"{killed.parent}:{os.environ['PATH']}")
     with pytest.raises(WorkspaceError) as raised:
         open_repository(git_repo)
-    told = f"git rev-parse was terminated by signal 9 in {git_repo}; try again"
-    assert sentence(raised) == told
+    text = f"git rev-parse was terminated by signal 9 in {git_repo}; try again"
+    assert sentence(raised) == text
 
 
 def test_a_failing_command_is_one_sentence(git_repo: Path) -> None:

@@ -104,12 +104,12 @@ def test_specials_are_named(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> 
             made.bind(name)
     assert [row.path for row in workspace.changes(first.tree)] == ["README.md"]
     workspace.snapshot(1, "second")
-    told = {"folder/listening": "it is a socket, which no snapshot contains"}
+    fields = {"folder/listening": "it is a socket, which no snapshot contains"}
     shown = {row.path: why for row, why in workspace.preview_restore(first.tree)}
-    assert shown == {"README.md": "", **told}
+    assert shown == {"README.md": "", **fields}
     restored = workspace.restore(first.tree)
-    assert (restored.changed, named(restored)) == (("README.md",), told)
-    assert {row.path: why for row, why in workspace.preview_restore(first.tree)} == told
+    assert (restored.changed, named(restored)) == (("README.md",), fields)
+    assert {row.path: why for row, why in workspace.preview_restore(first.tree)} == fields
 
 
 def test_a_file_that_was_ignored_before_any_snapshot_stays(git_repo: Path) -> None:
@@ -144,11 +144,11 @@ def test_a_folder_that_became_a_repository_is_named(git_repo: Path, gone: str) -
     git(git_repo / "sub", "add", "-A", check=True)
     second = workspace.snapshot(1, "a repository")
     assert second.missing == ("sub/.git/",)
-    told = {"sub/.git/": "it is a repository of its own, or cannot be read"}
+    fields = {"sub/.git/": "it is a repository of its own, or cannot be read"}
     seen = {row.path: why for row, why in workspace.preview_restore(first.tree) if why}
-    assert seen == told
+    assert seen == fields
     restored = workspace.restore(first.tree)
-    assert named(restored) == told
+    assert named(restored) == fields
     assert {path: state for path, state in state_of(git_repo).items() if ".git" not in path} == (
         before
     )

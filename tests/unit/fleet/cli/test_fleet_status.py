@@ -36,9 +36,9 @@ def test_it_fits_80_columns(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> 
     lines = here("fleet", "status", cwd=git_repo).stdout.splitlines()
     assert max(map(len, lines)) <= 80
     (row,) = [line for line in lines if line.startswith("  1  ")]
-    (told_of, _) = json.loads(here("fleet", "status", "--json", cwd=git_repo).stdout)["loops"]
-    assert told_of["completions"] == [95.0], "in points, as of `status --json`"
-    assert told_of["tree"] == "/t", "its work has not been collected yet"
+    (loop, _) = json.loads(here("fleet", "status", "--json", cwd=git_repo).stdout)["loops"]
+    assert loop["completions"] == [95.0], "in points, as of `status --json`"
+    assert loop["tree"] == "/t", "its work has not been collected yet"
     assert row.split()[1:6] == ["limit", "reached", "4/10", "95", "%"]
     assert "Make everything" in row
     assert " ".join(" ".join(lines).split()).count("all 10 iterations") == 9
@@ -54,14 +54,14 @@ def test_of_a_journal_that_breaks_off_it_says_what_resume_does(git_repo: Path) -
         file.write(b'{"fake\n')
 
     shown = here("fleet", "status", cwd=git_repo).stdout
-    told_of = json.loads(here("fleet", "status", "--json", cwd=git_repo).stdout)
+    status = json.loads(here("fleet", "status", "--json", cwd=git_repo).stdout)
     resumed = here("fleet", "resume", "--headless", cwd=git_repo).stderr
 
     sentence = lost_words("unheard")
     assert sentence.endswith("ralph-tui fleet resume shows what to do")
     assert sentence in shown
-    assert told_of["sentence"] == sentence
-    assert told_of["loops"][0]["sentence"] == "it was running when the fleet's record broke off"
+    assert status["sentence"] == sentence
+    assert status["loops"][0]["sentence"] == "it was running when the fleet's record broke off"
     assert "events.jsonl:3 cannot be read" in shown
     assert "events.jsonl:3 cannot be read" in resumed
     assert "continue it" not in shown

@@ -42,9 +42,9 @@ def test_what_its_user_is_told(what: Observation, line: str) -> None:
 
 
 def test_a_line_stays_a_line() -> None:
-    told = worker_line(HostNoticed(text="\x1b[31m" + "x\n" * 5000))
-    assert len(told) <= WIDTH
-    assert told.isprintable()
+    shown = worker_line(HostNoticed(text="\x1b[31m" + "x\n" * 5000))
+    assert len(shown) <= WIDTH
+    assert shown.isprintable()
 
 
 def test_what_a_fleet_is_told_again_is_said_once() -> None:
@@ -53,12 +53,12 @@ def test_what_a_fleet_is_told_again_is_said_once() -> None:
     begins = [Stage(**OF, stage="cloning"), Stage(**OF, stage="starting")]
     began = Began(**OF, run_id="r", run="t/1", folder="/b/3a")
     over = Ended(**OF, outcome="interrupted")
-    told: list[Observation] = [*begins, began, began, over, began, over]
-    for what in told:
+    reported: list[Observation] = [*begins, began, began, over, began, over]
+    for what in reported:
         lines.report(what, "a")
     first = ["loop 3a: preparing its working copy", "loop 3a runs in /b/3a", "loop 3a stopped"]
     assert said == first
-    for what in told[-2:]:
+    for what in reported[-2:]:
         lines.report(what, "b")
     assert said == first, "of another process of this host"
     lines.report(Stage(**OF, stage="starting"), "a")  # it continues in its worktree

@@ -95,8 +95,8 @@ def test_after_a_cut_a_host_comes_back_by_itself_and_nothing_is_missing(fleet: F
         assert [(held.loop, held.alive) for held in joined.holds] == [("1", True)]
         fleet.dispatcher.send("far", Adopt(loop="1", attempt=1, seen=seen))
         fleet.heard.until_seq("1", joined.holds[0].seq + 20)
-        told = [seq for seq in fleet.heard.seqs("1") if seq > seen]
-        adopted = told[told.index(seen + 1) :]
+        reported = [seq for seq in fleet.heard.seqs("1") if seq > seen]
+        adopted = reported[reported.index(seen + 1) :]
         assert adopted == list(range(seen + 1, seen + 1 + len(adopted)))
 
 

@@ -51,9 +51,9 @@ def test_orders_arrive_in_order_and_all_lines_come_back(fleet: Embedded) -> None
     fleet.dispatcher.send("here", place("1", per_second=500, count=200))
     fleet.dispatcher.send("here", SendCommand(id="a", loop="1", command={"kind": "pause"}))
     fleet.dispatcher.send("nobody", SendCommand(id="b", loop="1", command={}))
-    told = fleet.heard.wait("told")
-    assert isinstance(told, CommandAnswered)
-    assert told.id == "a"
+    reported = fleet.heard.wait("told")
+    assert isinstance(reported, CommandAnswered)
+    assert reported.id == "a"
     fleet.heard.until_seq("1", 200)
     assert fleet.heard.seqs("1") == list(range(1, 201))
     assert [order.kind for order in fleet.host.obeyed] == ["place", "tell"]

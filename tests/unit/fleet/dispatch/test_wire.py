@@ -42,7 +42,7 @@ def test_bundles_survive_the_wire(bundle: bytes) -> None:
 
 
 def test_what_is_wrong_with_a_message_is_said_shortly() -> None:
-    tell = wire.encode(SendCommand(id="1", loop="1", command={}))
+    order = wire.encode(SendCommand(id="1", loop="1", command={}))
     with pytest.raises(ValueError, match="tell") as raised:
-        wire.parse_observation(tell)
+        wire.parse_observation(order)
     assert "\n" not in wire.describe_error(raised.value)

@@ -26,8 +26,8 @@ def test_it_runs_and_unpickles_nothing_and_says_nothing_of_it(
     assert not made.exists()
     with program(*fleet.host()):
         fleet.heard.wait("joined")
-    told = capfd.readouterr()
-    assert (told.out, told.err) == ("", "")
+    output = capfd.readouterr()
+    assert (output.out, output.err) == ("", "")
 
 
 def test_the_agent_of_a_run_is_not_let_in(fleet: Fleet, tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ class Done:
     root: Path
     tree: Path
     place: Place
-    told: Seen
+    observed: Seen
     """Earlier observations."""
     seen: Seen
     """Current observations."""
@@ -105,30 +105,30 @@ def done(first_repo: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         ports=7,
         budget_usd=2.5,
     )
-    seen, told = Seen(), Seen()
+    seen, reported = Seen(), Seen()
     with closing(WorkerHost("here", 3, folder / "fleets", seen)) as host:
         host.on_fleet_found(FLEET)
         host.obey(place)
         host.obey(Collect(loop="1", attempt=1))
         seen.over()
-        told.all += seen.all
-        yield Done(host, root, folder / "fleets" / FLEET / "1-1" / "tree", place, told, seen)
+        reported.all += seen.all
+        yield Done(host, root, folder / "fleets" / FLEET / "1-1" / "tree", place, reported, seen)
 
 
 def test_a_loop_runs_in_a_clone_and_is_told_without_a_gap(done: Done) -> None:
-    told, root, tree = done.told, done.root, done.tree
-    over = told.over()
+    reported, root, tree = done.observed, done.root, done.tree
+    over = reported.over()
     assert (over.outcome, over.never_began) == ("completed", False), over
-    stages = [stage.stage for stage in told.of(Stage)]
+    stages = [stage.stage for stage in reported.of(Stage)]
     assert stages == ["fetching", "cloning", "setup", "starting"]
-    (began,) = told.of(Began)
+    (began,) = reported.of(Began)
     assert began.folder == str(tree)
     task, attempt = began.run.split("/")
     journal = tree / ".aiwg/ralph/tasks" / task / "attempts" / attempt / "events.jsonl"
-    assert told.lines() == journal.read_text().splitlines()
-    assert json.loads(told.lines()[0])["budget_usd"] == 2.5
-    assert over.seq == len(told.lines())
-    assert told.of(StatusChanged)[-1].status["outcome"] == "completed"
+    assert reported.lines() == journal.read_text().splitlines()
+    assert json.loads(reported.lines()[0])["budget_usd"] == 2.5
+    assert over.seq == len(reported.lines())
+    assert reported.of(StatusChanged)[-1].status["outcome"] == "completed"
     assert git(tree, "branch", "--show-current") == "ralph/night/1"
     assert git(tree, "remote") == ""
     assert git(root, "status", "--porcelain") == ""
@@ -136,14 +136,14 @@ def test_a_loop_runs_in_a_clone_and_is_told_without_a_gap(done: Done) -> None:
 
 
 def test_one_that_is_over_is_told_again_from_any_event(done: Done) -> None:
-    assert done.next_over(Adopt(loop="1", attempt=1, seen=5)) == done.told.over()
+    assert done.next_over(Adopt(loop="1", attempt=1, seen=5)) == done.observed.over()
     again = done.seen.of(Recorded)
     assert again[0].seq == 6
-    assert [line for recorded in again for line in recorded.lines] == done.told.lines()[5:]
+    assert [line for recorded in again for line in recorded.lines] == done.observed.lines()[5:]
 
 
 def test_a_run_that_cannot_go_on_keeps_what_it_had(done: Done) -> None:
-    lines = done.told.lines()
+    lines = done.observed.lines()
     over = done.next_over(done.place.model_copy(update={"resume": True, "seen": len(lines)}))
     assert "is already completed; start another one with 'ralph-tui run'" in over.reason
     assert (over.never_began, over.seq) == (False, len(lines))
@@ -160,7 +160,7 @@ def test_neither_agent_nor_completion_command_inherits_the_hosts_socket(done: Do
 
 
 def test_the_set_up_command_and_the_run_know_where_they_are(done: Done) -> None:
-    (began,) = done.told.of(Began)
+    (began,) = done.observed.of(Began)
     assert began.ports is not None
     words = (done.tree / "of-setup").read_text().split()
     assert words == ["night", "1", "0", str(began.ports[0]), "7"]
@@ -183,8 +183,8 @@ def collected_from(host: WorkerHost, seen: Seen, root: Path, lines: list[str]) -
 
 
 def test_its_work_is_collected_with_its_snapshots_when_it_is_over(done: Done) -> None:
-    assert "its run continues" in done.told.of(NotCollected)[0].reason
-    names = collected_from(done.host, done.seen, done.root, done.told.lines())
+    assert "its run continues" in done.observed.of(NotCollected)[0].reason
+    names = collected_from(done.host, done.seen, done.root, done.observed.lines())
     assert names >= {"of-agent", *(f"done-{number}.txt" for number in range(4))}
     assert "of-setup" not in names, "it is no work of the loop"
 
@@ -264,12 +264,12 @@ def test_orders_and_commands_for_a_loop_that_runs(host: WorkerHost, seen: Seen, 
     }
     for request, command in commands.items():
         host.obey(SendCommand(id=request, loop="1", command=command))
-    told = {request: seen.wait(CommandAnswered, id=request) for request in commands}
-    assert told["x"].refused == "unknown command"
-    assert told["p"].accepted
-    assert told["g"].accepted
+    fields = {request: seen.wait(CommandAnswered, id=request) for request in commands}
+    assert fields["x"].refused == "unknown command"
+    assert fields["p"].accepted
+    assert fields["g"].accepted
     # A privileged command reaches the run, which answers it.
-    assert "terminal" not in told["s"].refused
+    assert "terminal" not in fields["s"].refused
     until(lambda: any('"pause_requested"' in line for line in seen.lines()))
     asked = next(line for line in seen.lines() if '"pause_requested"' in line)
     assert json.loads(asked)["by"] == "the terminal pts/7"
@@ -381,10 +381,10 @@ def test_two_loops_at_once_when_their_fleet_is_lost_and_another_one_comes(
 def test_a_place_is_waited_for_while_loops_of_the_fleet_before_have_all(
     seen: Seen, root: Path, tmp_path: Path
 ) -> None:
-    told: list[tuple[str, type[Observation]]] = []
+    reported: list[tuple[str, type[Observation]]] = []
     with closing(
         WorkerHost(
-            "here", 1, tmp_path / "fleets", seen, lambda what, of: told.append((of, type(what)))
+            "here", 1, tmp_path / "fleets", seen, lambda what, of: reported.append((of, type(what)))
         )
     ) as host:
         host.on_fleet_found(FLEET)
@@ -401,7 +401,7 @@ def test_a_place_is_waited_for_while_loops_of_the_fleet_before_have_all(
         assert not seen.of(Stage)
         (tmp_path / "fleets" / FLEET / "1-1" / "tree" / "go").touch()
         seen.over("1")
-    assert {(FLEET, Ended), ("another", Stage)} <= {*told}
+    assert {(FLEET, Ended), ("another", Stage)} <= {*reported}
 
 
 def test_work_that_a_fleet_has_asked_for_is_not_sent_to_the_next(

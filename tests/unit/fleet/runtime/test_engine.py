@@ -225,8 +225,8 @@ def test_a_gap_is_asked_for_and_what_came_twice_is_kept_once(tmp_path: Path) -> 
         fleet.wait_for(ev.LoopBegan)
 
         def say(first: int, *events: Event) -> None:
-            told_lines = lines(*events, first=first)
-            fleet.hosts.observe(seen.Recorded(loop="1", attempt=1, seq=first, lines=told_lines))
+            recorded_lines = lines(*events, first=first)
+            fleet.hosts.observe(seen.Recorded(loop="1", attempt=1, seq=first, lines=recorded_lines))
 
         say(1, RUN)
         say(3, notes[1])
@@ -270,10 +270,10 @@ def test_a_line_that_is_no_event_is_told_once_and_ends_no_fleet(tmp_path: Path) 
             fleet.hosts.observe(bad)
         fleet.hosts.observe(over(place, "completed"))
         fleet.end()
-    told_of = [one for one in fleet.events if isinstance(one, ev.FleetNoticed)]
-    assert len(told_of) == 1
-    assert "breaks off after event 0" in told_of[0].text
-    assert "\x1b" not in told_of[0].text
+    notices = [one for one in fleet.events if isinstance(one, ev.FleetNoticed)]
+    assert len(notices) == 1
+    assert "breaks off after event 0" in notices[0].text
+    assert "\x1b" not in notices[0].text
 
 
 def test_what_a_loop_asks_is_a_line_once(tmp_path: Path) -> None:
@@ -288,8 +288,8 @@ def test_what_a_loop_asks_is_a_line_once(tmp_path: Path) -> None:
             fleet.hosts.observe(seen.StatusChanged(loop="1", attempt=1, status=status))
         fleet.hosts.observe(over(place, "completed"))
         fleet.end()
-    told_of = [one.text for one in fleet.events if isinstance(one, ev.FleetNoticed)]
-    assert told_of == ["loop 1 asks: Continue? (ralph-tui fleet decide 1)"]
+    notices = [one.text for one in fleet.events if isinstance(one, ev.FleetNoticed)]
+    assert notices == ["loop 1 asks: Continue? (ralph-tui fleet decide 1)"]
 
 
 def test_progress_is_recorded_where_something_changed(tmp_path: Path) -> None:
@@ -502,8 +502,8 @@ class TestCommands:
             fleet.wait_for(ev.LoopBegan)
             assert isinstance(fleet.ask(Stop(mode="after_iteration")), Accepted)
             assert isinstance(fleet.ask(Stop(mode="after_iteration")), Refused)
-            told_run = fleet.hosts.wait_for(seen.SendCommand)[0]
-            assert told_run.command["mode"] == "after_iteration"
+            command = fleet.hosts.wait_for(seen.SendCommand)[0]
+            assert command.command["mode"] == "after_iteration"
             fleet.hosts.observe(over(place, "interrupted"))
             assert fleet.end().outcome == "interrupted"
         assert fleet.hosts.of(seen.Remove) == [], "it may go on in its tree"

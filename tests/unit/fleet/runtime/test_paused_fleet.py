@@ -45,5 +45,5 @@ def test_a_loop_that_was_on_its_way_is_paused_when_it_begins(tmp_path: Path) -> 
         place = fleet.hosts.wait_for(Place)[0]
         fleet.ask(Pause(by="you"))
         begin(fleet.hosts, place)
-        (tell,) = fleet.hosts.wait_for(seen.SendCommand)
-        assert (tell.loop, tell.command["name"], tell.command["by"]) == ("1", "pause", "you")
+        (order,) = fleet.hosts.wait_for(seen.SendCommand)
+        assert (order.loop, order.command["name"], order.command["by"]) == ("1", "pause", "you")

@@ -82,12 +82,12 @@ def test_another_hook_is_refused(project: Project) -> None:
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\x00" * 100, b"not json"])
 def test_a_state_file_that_is_garbage_is_set_aside(project: Project, content: bytes) -> None:
     project.state_path.write_bytes(content)
-    told = sentence(project.stop())
-    assert "is not valid" in told
+    reported = sentence(project.stop())
+    assert "is not valid" in reported
     assert not project.state_path.exists()
     (aside,) = project.state_path.parent.glob("ralph-state.json.*.bad")
     assert aside.read_bytes() == content
-    assert aside.name in told
+    assert aside.name in reported
     assert project.stop() == HookResult(0, {}, "")
 
 
@@ -168,8 +168,8 @@ def test_a_state_file_that_is_none(project: Project, kind: str, hook: str, tmp_p
         os.mkfifo(project.state_path)
     else:
         project.state_path.symlink_to(theirs if kind == "link" else tmp_path / "nowhere")
-    told = sentence(project.call(hook, project.given("Stop")))
-    assert str(project.state_path) in told
+    reported = sentence(project.call(hook, project.given("Stop")))
+    assert str(project.state_path) in reported
     assert theirs.read_bytes() == before
     assert not (tmp_path / "nowhere").exists()
 
@@ -209,10 +209,10 @@ def test_a_handoff_that_cannot_be_written_is_named_where_it_is(
     name = str(copy.relative_to(project.root))
     assert "the handoff" in said.user.partition("\n")[0]
     assert said.user.partition("\n")[0].endswith(f"; a copy is in {name}")
-    told = said.model if percent == 87 else said.fields["stopReason"]
+    reported = said.model if percent == 87 else said.fields["stopReason"]
     prompt = (project.root / "PROMPT.md").read_text()
     checkpoint = project.state["context_checkpoint"]
-    for text in (told, stopped.user, prompt, checkpoint["handoff_file"]):
+    for text in (reported, stopped.user, prompt, checkpoint["handoff_file"]):
         assert name in text
         assert ".claude/handoffs" not in text
     assert "Mend the parser" in copy.read_text()

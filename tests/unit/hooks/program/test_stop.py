@@ -289,16 +289,16 @@ def test_the_journal_is_one_run(project: Project) -> None:
 def test_the_end_says_how_long_the_loop_took(project: Project) -> None:
     began = datetime.now(UTC) - timedelta(hours=2)
     project.write_state(**project.state | {"started_at": f"{began:%Y-%m-%dT%H:%M:%SZ}"})
-    told = prepared(project, "promise")
-    project.stop(**told)
+    reported = prepared(project, "promise")
+    project.stop(**reported)
     [end] = [event for event in project.events if isinstance(event, RunFinished)]
     assert 7200 <= end.duration_s < 7300
 
 
 def test_a_file_that_a_run_drives_is_left_to_it(project: Project) -> None:
-    told = prepared(project, "promise")
+    reported = prepared(project, "promise")
     project.write_state(**project.state | {"driven_by": "ralph-tui"})
     before = project.state
-    project.stop(**told)
+    project.stop(**reported)
     assert project.state == before
     assert not (project.root / ".aiwg/ralph/hooks").exists()

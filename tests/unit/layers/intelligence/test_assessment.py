@@ -15,14 +15,14 @@ from tests.rows import each_row
 
 
 def gate(passed: int, *failing: str, unnamed: int = 0, **fields: object) -> GateFinished:
-    told = {
+    data = {
         "iteration": 1,
         "ok": not failing,
         "passed": passed,
         "failed": len(failing) + unnamed,
         "failing": failing,
     }
-    return GateFinished.model_validate(told | fields)
+    return GateFinished.model_validate(data | fields)
 
 
 def files(*paths: str, status: ChangeStatus = "modified", more: int = 0) -> FilesChanged:
@@ -110,7 +110,7 @@ def test_tests_that_newly_pass_are_named() -> None:
 
 
 @each_row(
-    ("before", "now", "told"),
+    ("before", "now", "expected"),
     [
         (gate(1, "a", "b", unnamed=3), gate(3, "b"), "2 more tests pass"),
         (gate(1, "a", "b"), gate(2, unnamed=1), "1 more test passes"),
@@ -123,11 +123,11 @@ def test_tests_that_newly_pass_are_named() -> None:
     ],
 )
 def test_where_names_cannot_tell_counts_do(
-    before: GateFinished | None, now: GateFinished | None, told: str | None
+    before: GateFinished | None, now: GateFinished | None, expected: str | None
 ) -> None:
     assert compare(before, now).by_name is None
     made = assess(Evidence(2, gate=now, before=before))
-    assert texts(made.accomplishments) == ([told] if told else [])
+    assert texts(made.accomplishments) == ([expected] if expected else [])
 
 
 def test_new_tests_that_pass_are_counted_beside_names() -> None:
@@ -196,8 +196,8 @@ def test_words_count_only_without_evidence_and_are_marked() -> None:
     (first, second) = assess(Evidence(1, words=words)).accomplishments
     assert (first.source, second.source) == ("text", "text")
     assert (first.text, second.text) == ("- Fixed the lexer.", "I've also added a test.")
-    told = assess(Evidence(1, words=words, report=report(summary="did it"))).accomplishments
-    assert [(each.source, each.text) for each in told] == [("report", "did it")]
+    reported = assess(Evidence(1, words=words, report=report(summary="did it"))).accomplishments
+    assert [(each.source, each.text) for each in reported] == [("report", "did it")]
     (shown,) = assess(Evidence(1, words=words, files=files("a.py"))).accomplishments
     assert shown.source == "files"
 

@@ -6,7 +6,7 @@ from ralph_tui.layers.intelligence.validation import Session, after, before
 from tests.rows import each_row
 
 
-def told(issues: list[ValidationIssue]) -> list[tuple[str, str]]:
+def severities(issues: list[ValidationIssue]) -> list[tuple[str, str]]:
     return [(issue.severity, issue.name) for issue in issues]
 
 
@@ -37,7 +37,9 @@ def test_nothing_is_found_where_all_fits() -> None:
 
 @each_row("approach", ["pivot", "escalate"])
 def test_a_change_without_a_reason_does_not_fit(approach: str) -> None:
-    assert told(before(1, 10, strategy(approach, " "))) == [("high", "pivot_without_reasoning")]
+    assert severities(before(1, 10, strategy(approach, " "))) == [
+        ("high", "pivot_without_reasoning")
+    ]
     assert before(1, 10, strategy("persist", "")) == []
 
 
@@ -63,13 +65,13 @@ def test_more_than_nine_tenths_of_the_iterations_are_critical(
     k: int, most: int, says: str | None
 ) -> None:
     found = before(k, most, None)
-    assert told(found) == ([("critical", "near_limit")] if says else [])
+    assert severities(found) == ([("critical", "near_limit")] if says else [])
     assert not says or found[0].text.endswith(says)
 
 
 def test_conflicts_are_critical_and_come_first() -> None:
     found = before(10, 10, None, ["x"], [f"f{n}.py" for n in range(7)])
-    assert told(found)[0] == ("critical", "unresolved_conflicts")
+    assert severities(found)[0] == ("critical", "unresolved_conflicts")
     assert found[0].text.endswith("f4.py and 2 more.")
 
 
@@ -105,7 +107,7 @@ def test_fewer_tests_are_told_with_both_numbers() -> None:
     assert after(readings(0, 40, total=12), FINE) == []
     gone = readings(0, 40, 40, 40, total=6)
     gone[2] = gone[2].model_copy(update={"total": None})
-    assert told(after(gone, FINE)) == [("high", "fewer_tests")]
+    assert severities(after(gone, FINE)) == [("high", "fewer_tests")]
 
 
 @each_row(

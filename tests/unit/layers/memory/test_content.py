@@ -124,8 +124,8 @@ def test_an_edit_is_what_it_says_from_then_on(
     said = text.strip()
     if not said:
         return
-    told = text_of(type_, with_text(type_, content, text))
-    assert told in (said, f"{said}.")
+    shown = text_of(type_, with_text(type_, content, text))
+    assert shown in (said, f"{said}.")
 
 
 def test_an_edit_keeps_what_is_not_its_words() -> None:

@@ -24,7 +24,7 @@ def only(learnings: list[Learning], type_: str) -> Learning:
     return found
 
 
-def told(*texts: str) -> list[Learning]:
+def extracted(*texts: str) -> list[Learning]:
     return learn_from_report(ev.AgentReported(iteration=1, learnings=list(texts)), "test-fix")
 
 
@@ -45,18 +45,20 @@ def told(*texts: str) -> list[Learning]:
     ],
 )
 def test_a_reported_learning_is_a_convention_by_its_words(text: str, type_: str) -> None:
-    (one,) = told(text)
+    (one,) = extracted(text)
     assert (one.type, one.text, one.confidence) == (type_, text, 0.6)
     assert (one.standing, one.runs, one.task_type) == ("staged", 1, "test-fix")
     assert one.learning_id == learning_id(one.type, "test-fix", text)
 
 
 def test_what_is_said_twice_or_says_nothing_is_taken_once_or_not() -> None:
-    assert [one.text for one in told("Run  it", "run it.", "", "none", "N/A", "  ")] == ["Run it"]
+    assert [one.text for one in extracted("Run  it", "run it.", "", "none", "N/A", "  ")] == [
+        "Run it"
+    ]
 
 
 def test_its_content_has_the_fields_of_its_type() -> None:
-    strategy, convention = told("Run one test first", "Always run the linter")
+    strategy, convention = extracted("Run one test first", "Always run the linter")
     assert strategy.content == {"approach": "Run one test first"}
     assert convention.content == {
         "convention": "Always run the linter",
@@ -66,14 +68,14 @@ def test_its_content_has_the_fields_of_its_type() -> None:
 
 @given(st.lists(st.text(max_size=2000), max_size=8))
 def test_any_report_gives_short_learnings_of_one_line(texts: list[str]) -> None:
-    found = told(*texts)
+    found = extracted(*texts)
     assert len({one.learning_id for one in found}) == len(found) <= len(texts)
     assert all(one.text and "\n" not in one.text and len(one.text) <= 400 for one in found)
 
 
 def test_a_key_that_an_agent_reports_is_not_learned() -> None:
     key = "ghp_" + "a1B2" * 9
-    (one,) = told(f"The token {key} works")
+    (one,) = extracted(f"The token {key} works")
     assert key not in one.model_dump_json()
 
 

@@ -107,16 +107,16 @@ def test_what_proves_a_learning(fields: dict[str, Any], why: str) -> None:
 
 
 def test_an_estimate_is_proven_by_three_runs_and_goes_on_being_joined() -> None:
-    def told(iterations: float) -> Learning:
+    def learned_estimate(iterations: float) -> Learning:
         content = estimate(iterations, None, 1)
         return learning("", "estimate", content=content, confidence=content["confidence"])
 
-    two = merged(told(2), told(4))
+    two = merged(learned_estimate(2), learned_estimate(4))
     assert (two.runs, proven(two)) == (2, "")  # 2/4 is not .6 yet
-    three = merged(two, told(6))
+    three = merged(two, learned_estimate(6))
     assert proven(three) == "3 runs reported it."
     known = promoted(three)
-    four = merged(known, told(8))
+    four = merged(known, learned_estimate(8))
     assert proven(four)
     assert four.content["estimatedIterations"] == 5
     assert four.text == "A task of this kind takes about 5 iterations, based on 4 runs."

@@ -69,8 +69,8 @@ def test_a_reflection_is_written_for_the_ends_that_are_set(
 
 def test_what_the_agent_says_to_have_learned_is_told_as_a_learning_alone() -> None:
     # As a learning it can be muted, deleted and unlearned; in a reflection it would always return.
-    told = reflect(state_of(*WORK, Worked(100, learnings=["Run one test first"])), "completed")
-    assert not [one for one in told if "Run one test first" in one.model_dump_json()]
+    lesson = reflect(state_of(*WORK, Worked(100, learnings=["Run one test first"])), "completed")
+    assert not [one for one in lesson if "Run one test first" in one.model_dump_json()]
 
 
 def test_a_smooth_success_of_unknown_files_teaches_nothing() -> None:
@@ -159,9 +159,11 @@ def test_a_gain_names_the_tests_that_it_fixed() -> None:
 
 def test_a_gain_is_that_of_the_readings_as_they_are_written() -> None:
     last = Worked(100, before=[files(3, "a.py")])
-    told = reflect(state_of(Worked(100 / 6), Worked(100 / 3), last), "completed")[0]
-    assert "Iteration 3 gained 67 points, with changes in a.py. " in told.analysis  # 33 to 100
-    assert "Iteration 1 gained 17 points. Iteration 2 gained 16 points." in told.analysis
+    reflection = reflect(state_of(Worked(100 / 6), Worked(100 / 3), last), "completed")[0]
+    assert (
+        "Iteration 3 gained 67 points, with changes in a.py. " in reflection.analysis
+    )  # 33 to 100
+    assert "Iteration 1 gained 17 points. Iteration 2 gained 16 points." in reflection.analysis
 
 
 def test_a_redirect_that_helped_is_part_of_why() -> None:
@@ -283,8 +285,8 @@ def test_only_what_the_tests_prove_is_learned_from_an_attempt_that_did_not_compl
     outcome: Outcome,
 ) -> None:
     def items(*worked: Worked) -> list[str]:
-        told = reflect(state_of(*worked), outcome)
-        said = [text for one in told for text in (one.learning, *one.action_items)]
+        reflection = reflect(state_of(*worked), outcome)
+        said = [text for one in reflection for text in (one.learning, *one.action_items)]
         return [text for text in said if "have passed" in text or "has passed" in text]
 
     start = Worked(10, failing=["test_a", "test_b", "test_c"])

@@ -55,10 +55,10 @@ def test_the_reason_is_a_sentence_with_the_number() -> None:
 
 def test_the_reason_names_the_limit_that_cut_every_session_off() -> None:
     late = replace(IDLE, cut="The session exceeded its time limit and was stopped.")
-    for evidence, told in (((late, late, late), True), ((late, IDLE, late), False)):
+    for evidence, named in (((late, late, late), True), ((late, IDLE, late), False)):
         run = Run()
         finding = [run.take(30, each) for each in evidence][-1]
-        assert finding.situations[0].reason.endswith(late.cut) == told
+        assert finding.situations[0].reason.endswith(late.cut) == named
 
 
 @each_row("breaks", [BUSY, Evidence()])

@@ -96,7 +96,7 @@ def test_a_sensor_that_recalls_a_journal_reads_on_as_the_one_that_wrote_it(
 ) -> None:
     live, journal = Sensor(), list[Event]()
 
-    def told(iteration: int, found: GateResult) -> GateFinished:
+    def gate_event(iteration: int, found: GateResult) -> GateFinished:
         counts = found.counts
         assert counts
         return GateFinished(
@@ -109,7 +109,7 @@ def test_a_sensor_that_recalls_a_journal_reads_on_as_the_one_that_wrote_it(
         )
 
     first, items = gate("abcdef"), plan("", "abcdef")
-    journal += [told(0, first), live.baseline(first, items).event()]
+    journal += [gate_event(0, first), live.baseline(first, items).event()]
     for k, (open_, with_gate, with_plan) in enumerate(readings, 1):
         words = "".join(sorted(open_))
         found = gate(words) if with_gate else None
@@ -120,4 +120,4 @@ def test_a_sensor_that_recalls_a_journal_reads_on_as_the_one_that_wrote_it(
         assert again.state == live.state
         reading = live.read(k, found, ticked)
         assert again.read(k, found, ticked) == reading
-        journal += [*([told(k, found)] if found else []), reading.event()]
+        journal += [*([gate_event(k, found)] if found else []), reading.event()]

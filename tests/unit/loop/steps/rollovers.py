@@ -52,5 +52,5 @@ def outcomes(world: World) -> list[str]:
     return [end.outcome for end in world.all(ev.SessionFinished)]
 
 
-def told(world: World, source: str = "context") -> list[str]:
+def notices(world: World, source: str = "context") -> list[str]:
     return [e.text for e in world.all(ev.Noticed) if e.source == source]

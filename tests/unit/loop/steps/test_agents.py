@@ -229,13 +229,13 @@ def test_an_agent_that_is_there_and_refuses_to_work_is_not_said_to_be_missing() 
         )
     )
     world.run()
-    told = "\n".join(filter(None, map(plain_line, world.events)))
-    assert f"cannot be run after 0s: {root}" in told
+    text = "\n".join(filter(None, map(plain_line, world.events)))
+    assert f"cannot be run after 0s: {root}" in text
     assert (
-        "fake cannot be run (Claude Code does not skip permissions for root); second works" in told
+        "fake cannot be run (Claude Code does not skip permissions for root); second works" in text
     )
-    assert "not found" not in told
-    assert "not installed" not in told
+    assert "not found" not in text
+    assert "not installed" not in text
 
 
 def test_a_resumed_run_goes_on_with_the_one_that_stood_in() -> None:

@@ -95,7 +95,7 @@ def test_the_owner_is_told_who_asks_for_what_and_why() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("said", "answer"),
     [
         ({"answer": "once"}, AgentAnswer("once")),
         ({"answer": "session"}, AgentAnswer("session")),
@@ -106,8 +106,8 @@ def test_the_owner_is_told_who_asks_for_what_and_why() -> None:
         ),
     ],
 )
-def test_the_agent_gets_the_answer(said: dict[str, object], told: AgentAnswer) -> None:
-    assert answers(asking(PUSH).play(answering(said))) == [("r1", told)]
+def test_the_agent_gets_the_answer(said: dict[str, object], answer: AgentAnswer) -> None:
+    assert answers(asking(PUSH).play(answering(said))) == [("r1", answer)]
 
 
 def test_of_choices_the_agent_gets_the_labels_in_order() -> None:
@@ -119,8 +119,10 @@ def test_of_choices_the_agent_gets_the_labels_in_order() -> None:
 
 def test_choices_can_be_left_to_the_agent() -> None:
     world = asking(COLOURS).play(answering({"answer": "leave"}))
-    told = answers(world)[0][1]
-    assert told == AgentAnswer("refuse", "The user leaves the decision to you. Decide yourself.")
+    reported = answers(world)[0][1]
+    assert reported == AgentAnswer(
+        "refuse", "The user leaves the decision to you. Decide yourself."
+    )
 
 
 def test_nothing_is_allowed_for_a_session_where_no_rule_was_shown() -> None:
@@ -147,7 +149,7 @@ def test_nobody_is_waited_for_where_nobody_is(settings: Settings) -> None:
         PUSH, COLOURS, mode="headless" if settings is SETTINGS else "attended", settings=settings
     )
     world.run()
-    assert [told.words for _, told in answers(world)] == [
+    assert [reported.words for _, reported in answers(world)] == [
         "No user is available to answer. Continue without it.",
         "No user is available to answer. Decide yourself.",
     ]
@@ -193,11 +195,11 @@ def test_what_was_refused_is_refused_in_the_same_words_without_a_question(
     world.play(answering(said))
     assert len(world.all(ev.QuestionAsked)) == 1
     assert len(answers(world)) == 31
-    assert len({told for _, told in answers(world)}) == 1
+    assert len({lines for _, lines in answers(world)}) == 1
     assert [event.times for event in world.all(ev.AgentRefusedAgain)] == list(range(1, 31))
     assert world.state.asking.waiting == {}
-    told = [row.text for row in world.state.log.rows if "asked again" in row.text]
-    assert told == ["asked again 30 times in the same session: same answer, without asking you"]
+    lines = [row.text for row in world.state.log.rows if "asked again" in row.text]
+    assert lines == ["asked again 30 times in the same session: same answer, without asking you"]
 
 
 def test_only_the_very_same_call_is_refused_without_a_question() -> None:
@@ -219,7 +221,7 @@ def test_calls_that_tell_nothing_of_themselves_are_each_asked_about() -> None:
     world = World([2, 10], mode="attended", settings=SETTINGS)
     world.agent.acts.append(again(asked(1, "r1", "Edit"), often=2))
     world.play(answering({"answer": "refuse"}, {"answer": "once"}))
-    assert [told.decision for _, told in answers(world)] == ["refuse", "once"]
+    assert [reported.decision for _, reported in answers(world)] == ["refuse", "once"]
 
 
 def test_another_session_asks_anew() -> None:
@@ -227,8 +229,8 @@ def test_another_session_asks_anew() -> None:
     world.agent.acts.extend([again(PUSH, often=2), again(PUSH, often=2)])
     world.play(answering({"answer": "refuse"}, {"answer": "refuse", "text": "still not"}))
     assert [event.times for event in world.all(ev.AgentRefusedAgain)] == [1, 1]
-    told = [row.text for row in world.state.log.rows if "asked again" in row.text]
-    assert len(told) == 2
+    lines = [row.text for row in world.state.log.rows if "asked again" in row.text]
+    assert len(lines) == 2
 
 
 def later(world: World, *acts: Callable[[], object]) -> None:
@@ -395,7 +397,7 @@ def test_the_files_of_an_agent_that_waits_are_in_use() -> None:
 
 
 @pytest.mark.parametrize(
-    ("permissions", "mode", "told"),
+    ("permissions", "mode", "expected"),
     [
         ("ask", "attended", "use the tool and the user is asked. If it is refused, do without"),
         ("ask", "headless", "the user does not see your questions until you stop"),
@@ -403,7 +405,7 @@ def test_the_files_of_an_agent_that_waits_are_in_use() -> None:
     ],
 )
 def test_the_agent_is_told_whether_somebody_answers(
-    permissions: str, mode: Mode, told: str
+    permissions: str, mode: Mode, expected: str
 ) -> None:
     world = World([2, 10], mode=mode, settings=SETTINGS, permissions=permissions).run()
-    assert told in world.agent.system_contexts[0]
+    assert expected in world.agent.system_contexts[0]

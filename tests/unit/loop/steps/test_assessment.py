@@ -28,7 +28,7 @@ def of(world: World, iteration: int) -> ev.AssessmentMade:
     return made
 
 
-def told(made: ev.AssessmentMade) -> list[str]:
+def statements(made: ev.AssessmentMade) -> list[str]:
     return [each.text for each in made.accomplishments]
 
 
@@ -42,10 +42,10 @@ def test_every_reading_is_assessed_right_after_it() -> None:
     readings = [n for n, kind in enumerate(kinds) if kind == "reading_taken"]
     assert [kinds[n + 1] for n in readings] == ["assessment_made"] * 3
     assert [event.iteration for event in world.all(ev.AssessmentMade)] == [0, 1, 2]
-    assert told(of(world, 1)) == ["test_7 now passes", "test_8 now passes", FILES]
+    assert statements(of(world, 1)) == ["test_7 now passes", "test_8 now passes", FILES]
     assert of(world, 0).pending == ["test_7 fails", "test_8 fails", "test_9 fails"]
     assert (of(world, 2).phase, of(world, 2).progress) == ("mid", 20 + 5 + 30)
-    assert told(of(world, 2)) == ["test_9 now passes", FILES]
+    assert statements(of(world, 2)) == ["test_9 now passes", FILES]
 
 
 FILES = "files: 1 modified (a.py)"
@@ -116,7 +116,7 @@ def test_traces_that_cannot_be_looked_at_are_missing(error: Exception) -> None:
     world.run()
     assert world.end.outcome == "completed"
     assert "commits" in of(world, 1).missing
-    assert told(of(world, 1))[0] == "test_0 now passes"
+    assert statements(of(world, 1))[0] == "test_0 now passes"
 
 
 def test_a_file_that_cannot_be_written_is_told_and_costs_nothing_else() -> None:
@@ -184,7 +184,7 @@ def test_after_a_roll_back_tests_are_compared_with_those_of_the_files_it_brought
             best = world.state.timeline.spans[1].boundary
             assert best is not None
             world.loop.checkpoints.restore(best.number, "you")
-    assert told(of(world, 3)) == ["test_4 now passes", "test_5 now passes", FILES]
+    assert statements(of(world, 3)) == ["test_4 now passes", "test_5 now passes", FILES]
 
 
 def test_ticked_items_are_named_and_the_next_one_is_in_every_reading() -> None:
@@ -248,7 +248,7 @@ def test_a_run_that_broke_off_anywhere_is_assessed_as_if_it_had_not() -> None:
 def test_where_no_files_are_kept_of_checkpoints_the_assessment_is_made_all_the_same() -> None:
     world = World([0, 10])
     assert isinstance(world.loop.ports.checkpoint_files, NoCheckpointFiles)
-    assert told(of(world.run(), 1))[0] == "test_0 now passes"
+    assert statements(of(world.run(), 1))[0] == "test_0 now passes"
 
 
 def test_snapshots_that_cannot_be_compared_are_tolerated() -> None:
@@ -260,7 +260,7 @@ def test_snapshots_that_cannot_be_compared_are_tolerated() -> None:
     world.workspace.changes = broken  # type: ignore[method-assign]
     world.run()
     assert world.end.outcome == "completed"
-    assert told(of(world, 1)) == [f"test_{n} now passes" for n in range(5)]
+    assert statements(of(world, 1)) == [f"test_{n} now passes" for n in range(5)]
     assert "the changed files" in of(world, 1).missing
 
 
@@ -363,7 +363,7 @@ def test_artifacts_that_git_does_not_see_are_accomplishments() -> None:
     world = World([0, 5, 10])
     world.traces = Traces(artifacts=("a.py", ".aiwg/spec.md"))
     world.run()
-    assert told(of(world, 1))[-2:] == ["artifacts: 1 changed (.aiwg/spec.md)", FILES]
+    assert statements(of(world, 1))[-2:] == ["artifacts: 1 changed (.aiwg/spec.md)", FILES]
 
 
 def test_what_a_rollback_undid_has_no_artifacts() -> None:

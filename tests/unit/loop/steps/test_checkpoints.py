@@ -61,8 +61,10 @@ def test_time_is_counted_from_the_start_of_the_session_and_not_of_the_iteration(
     world.agent.acts += [refused_for_an_hour(world), works_for(world, 40, Checkpoint())]
     world.run()
     assert captured(world, 1) == [("start", 0), ("key", 20), ("end", 40)]
-    told = world.all(CheckpointCaptured)[1:]
-    assert {e.session_id for e in told[1:]} != {told[0].session_id}, "each names its session"
+    reported = world.all(CheckpointCaptured)[1:]
+    assert {e.session_id for e in reported[1:]} != {reported[0].session_id}, (
+        "each names its session"
+    )
 
 
 def test_a_session_that_is_tried_again_leaves_one_point_at_the_start() -> None:
@@ -99,8 +101,8 @@ def test_memory_is_the_peak_since_the_checkpoint_before() -> None:
 
     world.agent.acts.append(act)
     world.run()
-    told = [(e.trigger, e.memory_bytes) for e in world.all(CheckpointCaptured)]
-    assert told == [("start", 0), ("start", 0), ("key", 700), ("end", 500)]
+    reported = [(e.trigger, e.memory_bytes) for e in world.all(CheckpointCaptured)]
+    assert reported == [("start", 0), ("start", 0), ("key", 700), ("end", 500)]
     assert not world.memory.working, "nothing is sampled after the session"
 
 

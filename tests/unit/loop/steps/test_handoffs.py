@@ -123,9 +123,9 @@ def test_it_says_what_was_done_and_what_is_in_progress() -> None:
         "`attempt/results/iter-001/prompt.md`",
     ):
         assert words in text, words
-    told = made.agent.prompts[1]
-    assert "src/parser.py, lines 45-46: nest groups (+2 −0)" in told
-    assert "First open item in the plan: nest groups" in told
+    next_prompt = made.agent.prompts[1]
+    assert "src/parser.py, lines 45-46: nest groups (+2 −0)" in next_prompt
+    assert "First open item in the plan: nest groups" in next_prompt
 
 
 def test_it_says_how_far_the_open_item_is_according_to_the_agent() -> None:
@@ -152,7 +152,7 @@ def test_ticked_sub_items_say_how_far_the_item_is_what_is_complete_and_what_is_n
     made = world(works(summary="Half of it reads.", item_progress=90))
     made.plan = NESTED
     made.run()
-    left, told = made.only(ev.HandoffWritten), made.agent.prompts[1]
+    left, prompt = made.only(ev.HandoffWritten), made.agent.prompts[1]
     assert left.progress == "50 % done: 1 of 2 sub-items"
     assert (left.parts_done, left.focus) == (["validate them"], "nest them")
     assert left.files[0].status == "+2 −0, 50 % done"
@@ -163,7 +163,7 @@ def test_ticked_sub_items_say_how_far_the_item_is_what_is_complete_and_what_is_n
         "Its next part: nest them",
         "src/parser.py, lines 45-46: read groups (+2 −0, 50 % done)",
     ):
-        assert words in told, words
+        assert words in prompt, words
     text = text_of(made)
     assert "Its completed parts:\n\n- `validate them`" in text
     place = "from line `46` of `src/parser.py`"
@@ -173,10 +173,10 @@ def test_ticked_sub_items_say_how_far_the_item_is_what_is_complete_and_what_is_n
 def test_the_block_names_completed_items_and_what_was_worked_on() -> None:
     made = world(ticking(works(summary="Nesting works but for escapes."), lambda: made))
     made.run()
-    told = made.agent.prompts[1]
+    prompt = made.agent.prompts[1]
     assert (
         "Completed: read groups\nFirst open item in the plan: nest groups\n"
-        "Last edit: src/parser.py, line 46\nNesting works but for escapes." in told
+        "Last edit: src/parser.py, line 46\nNesting works but for escapes." in prompt
     )
 
 
@@ -347,12 +347,12 @@ def test_an_edit_takes_its_place() -> None:
     assert (first.edited_by, second.edited_by) == ("", "you")
     assert second.characters == len(text_of(made))
     assert made.state.context.handoffs == [second]
-    told = made.agent.prompts[1]
+    prompt = made.agent.prompts[1]
     assert second.made_at.endswith("results/iter-001/handoff-1-as-made.md")
     assert made.records.written["results/iter-001/handoff-1-as-made.md"] == first_text
     edited = f"{second.read_at} (edited by the user); the original is in"
-    assert f"Read its handoff first: {edited} {second.made_at}" in told
-    assert "Nesting works." not in told, "the handoff says what counts"
+    assert f"Read its handoff first: {edited} {second.made_at}" in prompt
+    assert "Nesting works." not in prompt, "the handoff says what counts"
 
 
 def test_a_longer_one_is_refused_and_asked_for_again() -> None:

@@ -370,13 +370,13 @@ def test_knowledge_that_fails_costs_the_run_only_its_memory(
 ) -> None:
     world = World([0, 2, 4, 10], knowledge=Remembered(error=error)).run()
     assert world.end.outcome == "completed"
-    told = [one for one in world.all(ev.Noticed) if (one.source, one.level) == (source, level)]
-    assert told
+    reported = [one for one in world.all(ev.Noticed) if (one.source, one.level) == (source, level)]
+    assert reported
     if isinstance(error, KnowledgeError):
-        assert len(told) == 1, "the same sentence appears once"
-        assert "mend it; the run continues without it" in told[0].text
+        assert len(reported) == 1, "the same sentence appears once"
+        assert "mend it; the run continues without it" in reported[0].text
     else:
-        assert "Traceback" in told[0].detail
+        assert "Traceback" in reported[0].detail
 
 
 def test_a_rule_that_fails_costs_the_run_only_its_advice(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -418,7 +418,7 @@ def test_whenever_a_learning_is_changed_the_prompt_carries_what_the_record_says(
         store = known_in(tmp_path / str(moment), "Run one test at a time.")
         world = World([0, 3, 6, 10], knowledge=store)
         world.agent.acts.extend([echoes] * 3)
-        told: dict[int, list[str]] = {}
+        fields: dict[int, list[str]] = {}
         done_at = None
         for number, event in enumerate(world.steps()):
             memory = world.state.memory
@@ -428,17 +428,17 @@ def test_whenever_a_learning_is_changed_the_prompt_carries_what_the_record_says(
             if isinstance(event, ev.LearningChanged):
                 done_at = world.state.run.iteration
             if isinstance(event, ev.PromptPrepared | ev.LearningChanged):
-                told[world.state.run.iteration] = [one.shown.text for one in memory.in_prompt]
+                fields[world.state.run.iteration] = [one.shown.text for one in memory.in_prompt]
         changed += done_at is not None
         for k, prompt in enumerate(world.agent.prompts, start=1):
             sent = [text for text in (TAUGHT.text, "Other words.") if f") {text}\n" in prompt]
-            assert sent == told[k], (moment, k)
+            assert sent == fields[k], (moment, k)
             if done_at is not None and k > done_at:
                 assert sent == then, (moment, k)
             assert world.state.memory.carried(k) or not sent
         for staged in world.all(ev.LearningStaged):
             if staged.learning.type == "strategy":
-                assert TAUGHT.text not in told[staged.iteration], "an echo is no news"
+                assert TAUGHT.text not in fields[staged.iteration], "an echo is no news"
         if number < moment:
             break
     assert changed > 3

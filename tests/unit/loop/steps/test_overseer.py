@@ -428,7 +428,7 @@ def test_the_check_says_paused_while_a_pause_is_open() -> None:
     world = World([*STUCK, 3, 3, 3, 3, 3, 3, 10], mode="attended")
     world.play(reply)
     assert seen
-    assert all(told == ("paused", ["paused"]) for told in seen)
+    assert all(reported == ("paused", ["paused"]) for reported in seen)
     checked = [event.iteration for event in world.all(ev.HealthChecked)]
     assert checked == sorted(set(checked)), "one for each iteration"
     after = world.events.index(world.all(ev.QuestionAnswered)[-1])

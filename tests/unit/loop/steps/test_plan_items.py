@@ -271,9 +271,9 @@ def test_an_item_whose_size_cannot_be_told_is_a_medium_one(kind: str) -> None:
         run = work.ends()
     assert all(met.values())
     assert [size for _, size, _ in began(run)] == ["medium", "medium"]
-    told = [e for e in run.all(ev.Noticed) if e.level == "error"]
-    assert len(told) == 2
-    assert all(e.source == "context" and "Traceback" in e.detail for e in told)
+    reported = [e for e in run.all(ev.Noticed) if e.level == "error"]
+    assert len(reported) == 2
+    assert all(e.source == "context" and "Traceback" in e.detail for e in reported)
 
 
 def test_a_plan_that_cannot_be_understood_is_not_read_again_and_again() -> None:

@@ -24,8 +24,8 @@ def test_only_the_session_that_takes_over_is_told() -> None:
     world = World([2, 4, 10])
     world.agent.acts.append(fills(86))
     world.run()
-    told = [HEADING in prompt for prompt in world.agent.prompts]
-    assert told == [False, True, False]
+    reported = [HEADING in prompt for prompt in world.agent.prompts]
+    assert reported == [False, True, False]
     objective, _, rest = world.agent.prompts[1].partition(f"# {HEADING}")
     assert "# This iteration" in objective
     assert "# Measured state" in rest
@@ -46,10 +46,10 @@ def test_it_is_told_whatever_of_the_layer_is_off_or_fails(
     world.agent.acts.append(fills(86))
     with injected(world, *([Fault(part)] if part else [])):
         world.run()
-    told = world.agent.prompts[1]
-    assert HEADING in told
-    assert world.only(ev.HandoffWritten).read_at in told
-    assert "restart the task" in told
+    prompt = world.agent.prompts[1]
+    assert HEADING in prompt
+    assert world.only(ev.HandoffWritten).read_at in prompt
+    assert "restart the task" in prompt
     assert HEADING not in world.agent.prompts[0]
 
 
@@ -72,8 +72,8 @@ def test_a_session_that_is_tried_again_is_told_again() -> None:
     world = World([4, 10])
     world.agent.acts.extend([fills(86), limited, limited])
     world.run()
-    told = [HEADING in prompt for prompt in world.agent.prompts]
-    assert told == [False, True, True, True]
+    reported = [HEADING in prompt for prompt in world.agent.prompts]
+    assert reported == [False, True, True, True]
 
 
 def hears(*words: str) -> Callable[[FakeSession], None]:
@@ -93,8 +93,8 @@ def test_what_you_said_to_the_ended_sessions_is_told_again() -> None:
     world.host.inbox.append(Guide(text="Leave the lexer alone."))
     world.agent.acts.extend([hears("Look at groups first."), hears("Then at escapes.")])
     world.run()
-    first_told, second, third, later = world.agent.prompts[:4]
-    assert "Leave the lexer alone." in first_told
+    first, second, third, later = world.agent.prompts[:4]
+    assert "Leave the lexer alone." in first
     assert "> Leave the lexer alone." in second
     assert "> Look at groups first." in second
     for words in ("Leave the lexer alone.", "Look at groups first.", "Then at escapes."):
@@ -159,8 +159,8 @@ def test_a_models_words_stand_in_the_next_prompts_without_asking_again() -> None
     world = World([4, 10], asker=asker, settings=settings)
     world.agent.acts.append(fills(86))
     world.run()
-    first_told, second = world.agent.prompts[:2]
-    assert "Mend the lexer." in first_told
+    first, second = world.agent.prompts[:2]
+    assert "Mend the lexer." in first
     assert "Mend the lexer." in second
     assert second.index(HEADING) < second.index("Mend the lexer.")
     assert [event.origin for event in world.all(ev.PromptPrepared)[:2]] == ["model", "model"]

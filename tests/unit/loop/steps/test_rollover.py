@@ -13,8 +13,8 @@ from tests.unit.loop.steps.rollovers import (
     begins,
     ends,
     fills,
+    notices,
     outcomes,
-    told,
     used,
     worlds,
 )
@@ -167,7 +167,7 @@ def test_a_fourth_session_runs_to_its_own_end() -> None:
     world = worlds(*[fills(86)] * 3, last).run()
     assert outcomes(world)[:4] == ["rolled_over"] * 3 + ["success"]
     assert [e.number for e in world.all(ev.RolloverBegan)] == [1, 2, 3]
-    assert told(world) == [
+    assert notices(world) == [
         "iteration 1 has had 3 handoffs: its session now runs until it ends, or until its context "
         "is 95 % full"
     ]
@@ -189,10 +189,10 @@ def test_what_the_last_session_of_an_iteration_was_at_is_left_to_the_next_one() 
         (1, 1, "L2"), (1, 2, "L2"), (1, 3, "L2"), (1, 4, "L3"),
     ]  # fmt: skip
     assert left[-1].snapshot is not None
-    told = world.agent.prompts[4]
-    assert "Context checkpoint" in told
-    assert left[-1].read_at in told
-    assert "were taken before that work" not in told, "it was measured after it"
+    prompt = world.agent.prompts[4]
+    assert "Context checkpoint" in prompt
+    assert left[-1].read_at in prompt
+    assert "were taken before that work" not in prompt, "it was measured after it"
     assert "were taken before that work" in world.agent.prompts[3]
     assert "Context checkpoint" not in world.agent.prompts[5]
 
@@ -308,7 +308,7 @@ def test_how_full_it_is_is_not_known_once_in_a_run() -> None:
     world = worlds(silent, silent)
     world.send(RollOver(by="ann"))
     world.run()
-    assert told(world) == [
+    assert notices(world) == [
         "this agent does not report how full its context window is: each session runs until it "
         "ends, or until you request a fresh one"
     ]
@@ -317,7 +317,7 @@ def test_how_full_it_is_is_not_known_once_in_a_run() -> None:
     assert world.all(ev.RolloverBegan)[0].percent is None
 
 
-def tells(
+def reports(
     percent: float | None, outcome: SessionOutcome = "success"
 ) -> Callable[[FakeSession], None]:
     """Act: a turn of some tool calls, which may report its usage only at its end."""
@@ -331,7 +331,7 @@ def tells(
 
 
 def test_an_agent_that_has_worked_and_told_nothing_is_told_of_once() -> None:
-    world = worlds(tells(None), tells(None)).run()
+    world = worlds(reports(None), reports(None)).run()
     assert levels(world) == ["warn"], "the agent can report it"
 
 
@@ -341,7 +341,7 @@ def test_one_that_has_not_answered_yet_is_not_said_to_tell_nothing() -> None:
     world.host.idle.append(Stop(mode="now"))
     world.run()
     assert levels(world) == []
-    assert levels(worlds(tells(None, "error"), tells(40)).run()) == []
+    assert levels(worlds(reports(None, "error"), reports(40)).run()) == []
 
 
 # -- the forecast ----------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from ralph_tui.layers.settings import ContextSettings
 from ralph_tui.ports.worktree import Committed
 from ralph_tui.state.actions import Derivation
 from tests.unit.loop.invariants import check
-from tests.unit.loop.steps.rollovers import Act, begins, ends, fills, outcomes, told, worlds
+from tests.unit.loop.steps.rollovers import Act, begins, ends, fills, notices, outcomes, worlds
 from tests.unit.loop.test_recovery import go_on
 from tests.world import FakeSession, World
 
@@ -74,9 +74,9 @@ def test_a_run_that_breaks_off_anywhere_in_a_rollover_goes_on_whole() -> None:
         numbers = [e.number for e in later.all(ev.SnapshotTaken)]
         assert len(set(numbers)) == len(numbers)
         begun = [e for e in cut if isinstance(e, ev.RolloverBegan)]
-        tells = "continue from here" in later.agent.prompts[0]
-        assert tells == (bool(begun) and not kept), number
-        if tells:  # also where it had not been written yet
+        resumes = "continue from here" in later.agent.prompts[0]
+        assert resumes == (bool(begun) and not kept), number
+        if resumes:  # also where it had not been written yet
             left = [e for e in later.events if isinstance(e, ev.HandoffWritten)][len(begun) - 1]
             assert left.number == begun[-1].number
             assert left.read_at in later.agent.prompts[0]
@@ -151,7 +151,7 @@ def test_what_each_session_did_is_committed_where_that_is_set() -> None:
     made = world.all(ev.WorkCommitted)
     assert [(e.iteration, e.commit, e.files) for e in made] == [(1, "c0ffee", 2)] * 2
     assert made[0].message == first[2]
-    assert told(world)[0] == (
+    assert notices(world)[0] == (
         "b.py, c.py, d.py and 1 more: left out of the commit: changed before the session"
     )
 
@@ -159,7 +159,7 @@ def test_what_each_session_did_is_committed_where_that_is_set() -> None:
 def test_a_commit_that_is_refused_does_not_hold_up_the_rollover() -> None:
     keeper = Keeper(WorkspaceError("a merge is in progress in /r: finish it"))
     world = commits(keeper, fills(40, 86), commit_wip=True)
-    assert told(world) == [
+    assert notices(world) == [
         "could not commit the session's work: a merge is in progress in /r: finish it"
     ]
     assert not world.all(ev.WorkCommitted)
@@ -208,7 +208,7 @@ def test_a_folder_that_takes_no_copies_is_told_once() -> None:
     world = World([3, 6, 10], settings=settings, copy_handoff=copy)
     world.agent.acts.extend([fills(40, 86), fills(40, 86)])
     world.run()
-    (said,) = told(world)
+    (said,) = notices(world)
     assert said.startswith("the handoffs of this run are not copied: copy failed (/r/.claude/")
     assert len(world.all(ev.HandoffWritten)) == 2
 

@@ -279,14 +279,14 @@ def test_each_session_of_an_iteration_has_a_prompt_of_its_own() -> None:
     world.agent.acts.extend([limited(3600), limited(3600), wait, FakeSession.finish])
     world.host.idle.extend([RetryNow(), Guide(text="and look at b.py"), RetryNow()])
     world.run()
-    told = [event.path for event in world.all(ev.PromptPrepared)]
+    reported = [event.path for event in world.all(ev.PromptPrepared)]
     folder = "results/iter-001/prompt"
-    assert told[:4] == [f"{folder}.md", f"{folder}-2.md", f"{folder}-3.md", f"{folder}-4.md"]
-    assert [world.records.files[path] for path in told[:4]] == world.agent.prompts[:4]
+    assert reported[:4] == [f"{folder}.md", f"{folder}-2.md", f"{folder}-3.md", f"{folder}-4.md"]
+    assert [world.records.files[path] for path in reported[:4]] == world.agent.prompts[:4]
     assert world.agent.prompts[0] == world.agent.prompts[1]
     assert "and look at b.py" in world.agent.prompts[2]
     assert world.agent.prompts[3] == CONTINUE
-    assert told[4] == "results/iter-002/prompt.md"
+    assert reported[4] == "results/iter-002/prompt.md"
 
 
 # -- silence -------------------------------------------------------------------------------------
@@ -364,18 +364,18 @@ def test_a_silence_that_was_waited_for_is_told_from_its_beginning() -> None:
 
     def later() -> None:
         question = world.state.needs.question
-        if question is not None and question.default == "retry" and len(told) < 2:
-            told.append(question.text)
+        if question is not None and question.default == "retry" and len(reported) < 2:
+            reported.append(question.text)
             world.host.inbox.append(Answer(question_id=question.question_id, answer="wait"))
-        elif len(told) == 2:
+        elif len(reported) == 2:
             world.agent.sessions[0].finish()
             return
         world.host.idle.append(later)
 
-    told: list[str] = []
+    reported: list[str] = []
     world.host.idle.append(later)
     world.run()
-    assert told == [
+    assert reported == [
         f"The agent has produced no output for {minutes} minutes, and no files have changed."
         for minutes in (10, 20)
     ]

@@ -123,7 +123,7 @@ def test_what_cannot_be_written_is_said_once_and_again_after_it_could(file: Fake
 
 
 def test_what_was_set_aside_is_told(file: FakeStateFile) -> None:
-    file.told = ["x was no state file: it is kept as y"]
+    file.problems = ["x was no state file: it is kept as y"]
     world = World([10], state_file=file).run()
     assert "x was no state file: it is kept as y" in warned(world)
 

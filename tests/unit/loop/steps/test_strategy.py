@@ -260,8 +260,8 @@ def test_conflicts_that_are_still_there_are_told_before_the_session() -> None:
 
     run.agent.acts.extend([FakeSession.finish, resolve])
     run.play(first)
-    told = [(k, when) for k, when, _, name in issues(run) if name == "unresolved_conflicts"]
-    assert told == [(2, "before")]
+    reported = [(k, when) for k, when, _, name in issues(run) if name == "unresolved_conflicts"]
+    assert reported == [(2, "before")]
     assert "in a.py, b.py." in run.all(ev.ValidationDone)[0].issues[0].text
 
 
@@ -398,15 +398,15 @@ def test_a_passed_command_ends_the_run_with_nothing_asked_or_planned_after_it() 
 
 def test_a_status_names_a_changed_approach_and_leaves_out_an_unchanged_one() -> None:
     run = World([2, 3, 3, 3, 3, 3], max_iterations=5, mode="headless").run()
-    told: Any = summarize(run.state) | {"alive": False}
-    assert told["strategy"]["focus"] == "reframe"
-    rows = dict(line.split(maxsplit=1) for line in status_text(told).splitlines())
+    summary: Any = summarize(run.state) | {"alive": False}
+    assert summary["strategy"]["focus"] == "reframe"
+    rows = dict(line.split(maxsplit=1) for line in status_text(summary).splitlines())
     assert rows["strategy"].startswith("another approach: No new best since iteration 1.")
     calm = World([2, 4], max_iterations=1).run()
-    told = summarize(calm.state) | {"alive": False}
-    assert told["strategy"]["approach"] == "persist"
-    older = told | {"strategy": None}
-    for status in (told, older):
+    summary = summarize(calm.state) | {"alive": False}
+    assert summary["strategy"]["approach"] == "persist"
+    older = summary | {"strategy": None}
+    for status in (summary, older):
         assert "\nstrategy" not in status_text(status)
 
 

@@ -133,9 +133,9 @@ def test_changes_that_cannot_be_told_do_not_end_the_run() -> None:
     world.run()
     assert world.end.outcome == "completed"
     said = [event.text for event in world.all(ev.Noticed)]
-    (told,) = said
-    assert told.startswith("this iteration's changes are unknown")
-    assert told.endswith("(git diff-tree failed: bad object)")
+    (reported,) = said
+    assert reported.startswith("this iteration's changes are unknown")
+    assert reported.endswith("(git diff-tree failed: bad object)")
 
 
 # -- the journal -----------------------------------------------------------------------------------

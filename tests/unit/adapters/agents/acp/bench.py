@@ -36,7 +36,7 @@ class Bench:
         self.tmp = tmp
         self.root = tmp / "project"
         self.root.mkdir()
-        self.log = tmp / "told.jsonl"
+        self.log = tmp / "received.jsonl"
         self.heard = Heard()
         self.sessions = 0
         self.agent: AcpAgent | None = None
@@ -65,13 +65,13 @@ class Bench:
         self.start(plays, *prompts, **fields)
         return self.heard.finished()
 
-    def told(self, method: str) -> list[dict[str, Any]]:
+    def received(self, method: str) -> list[dict[str, Any]]:
         """Messages that the agent received through this method."""
         lines = map(json.loads, self.log.read_text().splitlines())
         return [line.get("params", {}) for line in lines if line.get("method") == method]
 
     def prompts(self) -> list[str]:
-        return [params["prompt"][0]["text"] for params in self.told("session/prompt")]
+        return [params["prompt"][0]["text"] for params in self.received("session/prompt")]
 
     def answered(self) -> list[str]:
         """Answers to its requests: options, or ``cancelled``."""

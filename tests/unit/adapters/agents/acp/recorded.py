@@ -38,9 +38,9 @@ class Recorded:
 
 
 def read(name: str) -> Recorded:
-    told, asked = Recorded(), dict[object, str]()
+    recorded, asked = Recorded(), dict[object, str]()
     reader = UpdateReader(1, ROOT, ANY)
-    told.reader = reader
+    recorded.reader = reader
     lines = (FOLDER / f"acp-{name}.jsonl").read_text().splitlines()
     for place, record in enumerate(map(json.loads, lines)):
         message = read_message(json.dumps(record["msg"]))
@@ -53,19 +53,21 @@ def read(name: str) -> Recorded:
             continue
         match message:
             case Notification("session/update", params):
-                told.events += reader.take(as_map(params.get("update")))
+                recorded.events += reader.take(as_map(params.get("update")))
             case Request(method="session/request_permission", params=params):
-                told.events += reader.asked(as_map(params.get("toolCall")))
+                recorded.events += reader.asked(as_map(params.get("toolCall")))
             case Response(id=number, result=result, failure=None):
                 if asked.get(number) == "initialize":
                     name = as_text(as_map(as_map(result).get("agentInfo")).get("name"))
-                    told.quirks = reader.quirks = reader.tools.quirks = of_name(name, ANY)
+                    recorded.quirks = reader.quirks = reader.tools.quirks = of_name(name, ANY)
                 elif asked.get(number) == "session/prompt":
-                    told.events += reader.turn_ended(as_map(result))
-                    told.ends.append(ends.of_result(as_map(result), reader, told.quirks, NOW))
+                    recorded.events += reader.turn_ended(as_map(result))
+                    recorded.ends.append(
+                        ends.of_result(as_map(result), reader, recorded.quirks, NOW)
+                    )
             case Response(id=number, failure=failure) if failure is not None and number in asked:
-                told.events += reader.turn_ended({})
-                told.ends.append(ends.of_failure(failure, told.quirks, NOW))
+                recorded.events += reader.turn_ended({})
+                recorded.ends.append(ends.of_failure(failure, recorded.quirks, NOW))
             case _:
                 pass
-    return told
+    return recorded

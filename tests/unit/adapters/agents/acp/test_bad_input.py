@@ -112,7 +112,7 @@ def test_an_answer_after_a_cancel_changes_nothing(bench: Bench) -> None:
         "opencode", [{"wait": 60}], turn=bench.turn("skip"), quirks={"second": "folded in"}
     )
     bench.heard.wait_for(lambda event: isinstance(event, ev.SessionDescribed))
-    until(lambda: bench.told("session/prompt"))
+    until(lambda: bench.received("session/prompt"))
     session.stop("interrupted")
     assert bench.heard.finished().outcome == "interrupted"
     assert not session.send("g", "more")

@@ -35,7 +35,7 @@ def test_stopping_leaves_nothing(bench: Bench, plays: str, outcome: str) -> None
     (over,) = bench.heard.of(ev.ToolFinished)
     assert over.prevented == "interrupted"
     if outcome == "interrupted":
-        assert bench.told("session/cancel")
+        assert bench.received("session/cancel")
 
 
 def test_the_last_words_of_an_agent_that_dies_are_told(bench: Bench) -> None:
@@ -137,7 +137,7 @@ def test_a_silent_service_is_waited_for_and_then_counts_as_down(
     assert finished.reason == "The agent's service has not answered for 1s"
     (note,) = bench.heard.of(ev.AgentNoted)
     assert (note.level, note.text) == ("warn", "The agent's service has not answered for 0s")
-    assert bench.told("session/cancel")
+    assert bench.received("session/cancel")
 
 
 def test_error_output_names_what_a_silent_service_refuses(

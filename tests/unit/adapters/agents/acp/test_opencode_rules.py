@@ -8,8 +8,8 @@ from tests.rows import each_row
 
 
 def test_with_edits_what_no_rule_of_ours_permits_is_denied_and_the_rest_is_asked() -> None:
-    told = rules(Permissions("edits", ("Bash(git push:*)", "Bash(make lint)")), "pytest -q")
-    bash = told["bash"]
+    given = rules(Permissions("edits", ("Bash(git push:*)", "Bash(make lint)")), "pytest -q")
+    bash = given["bash"]
     assert isinstance(bash, dict)
     # The last matching rule decides.
     assert next(iter(bash.items())) == ("*", "deny")
@@ -18,8 +18,8 @@ def test_with_edits_what_no_rule_of_ours_permits_is_denied_and_the_rest_is_asked
     }
     assert "make lint *" not in bash
     assert "allow" not in bash.values(), "the command's progress must be polled"
-    assert (told["edit"], told["*"], told["question"]) == ("allow", "ask", "deny")
-    assert told["external_directory"] == "deny"
+    assert (given["edit"], given["*"], given["question"]) == ("allow", "ask", "deny")
+    assert given["external_directory"] == "deny"
 
 
 @each_row("line", ["Edit(//srv/shared/**)", "Read"])
@@ -33,15 +33,15 @@ def test_a_line_for_all_commands_leaves_none_denied() -> None:
 
 
 def test_with_ask_every_command_is_asked() -> None:
-    told = rules(Permissions("ask"), "true")
-    assert (told["bash"], told["external_directory"]) == ("ask", "ask")
+    given = rules(Permissions("ask"), "true")
+    assert (given["bash"], given["external_directory"]) == ("ask", "ask")
 
 
 def test_what_its_user_has_set_is_kept_and_skip_changes_nothing() -> None:
     mine = {VARIABLE: json.dumps({"model": "a/b", "permission": {"bash": "deny"}}), "X": "1"}
-    told = with_rules(mine, Permissions("edits"), "true")
-    content = json.loads(told[VARIABLE])
-    assert (content["model"], told["X"]) == ("a/b", "1")
+    given = with_rules(mine, Permissions("edits"), "true")
+    content = json.loads(given[VARIABLE])
+    assert (content["model"], given["X"]) == ("a/b", "1")
     assert content["permission"] == rules(Permissions("edits"), "true")
     assert with_rules(mine, Permissions("skip"), "true") == mine
     broken = with_rules({VARIABLE: "{"}, Permissions("ask"), "true")

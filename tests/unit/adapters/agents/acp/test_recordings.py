@@ -57,15 +57,15 @@ def test_how_it_ended_is_understood(name: str) -> None:
 
 @each_row("name", names())
 def test_each_use_of_a_tool_begins_once_and_ends_once(name: str) -> None:
-    told = read(name)
-    began = [event.tool_id for event in told.of(ev.ToolStarted)]
-    over = [event.tool_id for event in told.of(ev.ToolFinished)]
+    recording = read(name)
+    began = [event.tool_id for event in recording.of(ev.ToolStarted)]
+    over = [event.tool_id for event in recording.of(ev.ToolFinished)]
     assert len(began) == len(set(began))
     assert sorted(over) == sorted(began)
-    assert not [note for note in told.of(ev.AgentNoted) if "Unknown kind" in note.text]
-    assert not [spoke for spoke in told.of(ev.AgentSpoke) if "MODE_UPDATE" in spoke.text]
+    assert not [note for note in recording.of(ev.AgentNoted) if "Unknown kind" in note.text]
+    assert not [spoke for spoke in recording.of(ev.AgentSpoke) if "MODE_UPDATE" in spoke.text]
     # The failed write outside the project is reported only by its end.
-    named = [event.tool for event in told.of(ev.ToolStarted) if not event.summary]
+    named = [event.tool for event in recording.of(ev.ToolStarted) if not event.summary]
     assert named in ([], ["write_file"])
 
 
@@ -81,10 +81,10 @@ def test_each_use_of_a_tool_begins_once_and_ends_once(name: str) -> None:
 def test_tools_are_told_by_their_names_and_results(
     name: str, quirks: object, tools: list[str]
 ) -> None:
-    told = read(name)
-    assert told.quirks is quirks
-    names_of = {event.tool_id: event.tool for event in told.of(ev.ToolStarted)}
-    done = [event for event in told.of(ev.ToolFinished) if event.ok]
+    recording = read(name)
+    assert recording.quirks is quirks
+    names_of = {event.tool_id: event.tool for event in recording.of(ev.ToolStarted)}
+    done = [event for event in recording.of(ev.ToolFinished) if event.ok]
     assert [f"{names_of[event.tool_id]} {event.summary}" for event in done] == tools
 
 
@@ -111,8 +111,12 @@ def test_usage_is_told_as_far_as_the_agent_tells_it() -> None:
     codex = read("codexacp-work").of(ev.UsageReported)[-1]
     assert (codex.tokens, codex.context_tokens, codex.cost_usd) == (43_791, 11_111, None)
     opencode = read("opencode-edits").of(ev.UsageReported)
-    assert [told.context_tokens for told in opencode] == [7995, 7995]
-    assert [told.tokens_partial for told in (claude, codex, opencode[-1])] == [False, False, True]
+    assert [reported.context_tokens for reported in opencode] == [7995, 7995]
+    assert [reported.tokens_partial for reported in (claude, codex, opencode[-1])] == [
+        False,
+        False,
+        True,
+    ]
     assert opencode[-1].cost_usd == pytest.approx(0.001665)
     gemini = read("gemini-edits").of(ev.UsageReported)[-1]
     assert (gemini.tokens, gemini.context_tokens, gemini.cost_usd) == (61_579, None, None)

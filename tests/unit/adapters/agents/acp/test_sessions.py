@@ -32,8 +32,8 @@ def test_a_prompt_is_worked_on_to_its_end(bench: Bench, plays: str) -> None:
     begun = heard.of(ev.SessionStarted)[0]
     assert begun.takes_guidance == row.abilities.words_mid_turn
     assert begun.tells_context == (plays != "gemini")
-    told = heard.of(ev.UsageReported)[-1]
-    assert (told.context_tokens is not None) == (row.abilities.context != "")
+    reported = heard.of(ev.UsageReported)[-1]
+    assert (reported.context_tokens is not None) == (row.abilities.context != "")
     assert (finished.cost_usd is not None) == row.abilities.cost
     assert finished.tokens == 132
 
@@ -73,7 +73,7 @@ def test_words_are_handed_into_a_turn_where_there_is_a_method_for_it(
     bench.heard.wait_for(lambda event: isinstance(event, ev.GuidanceAcknowledged))
     gate.touch()
     bench.heard.finished()
-    (steering,) = bench.told("_session/steering")
+    (steering,) = bench.received("_session/steering")
     assert steering["prompt"] == [{"type": "text", "text": "use plus"}]
     assert len(bench.heard.of(ev.GuidanceDelivered)) == 1
 
@@ -108,14 +108,14 @@ def test_a_session_goes_on_after_its_end(bench: Bench, plays: str) -> None:
     # The session's earlier output is not repeated, and its cost is not counted twice.
     assert [spoke.text for spoke in bench.heard.of(ev.AgentSpoke)] == ["second"]
     assert bench.prompts() == ["Brief.\n\nFix it.".removeprefix("Brief.\n\n"), "Continue."]
-    assert bench.told("session/resume")[0]["sessionId"] == "ses-1"
+    assert bench.received("session/resume")[0]["sessionId"] == "ses-1"
     assert finished.cost_usd == (pytest.approx(0.0) if ROWS[plays].abilities.cost else None)
 
 
 def test_a_session_that_is_not_known_any_more_is_unresumable(bench: Bench) -> None:
     turn = bench.turn("skip", resume="00000000-0000-4000-8000-000000000099")
     assert bench.run("opencode", [{"say": "x"}], turn=turn).outcome == "unresumable"
-    assert not bench.told("session/prompt")
+    assert not bench.received("session/prompt")
 
 
 def test_a_session_that_the_agent_has_lost_is_unresumable(bench: Bench) -> None:
@@ -143,8 +143,8 @@ def test_the_mode_is_set_by_its_name_there(
     bench: Bench, plays: str, mode: str, wanted: str | None
 ) -> None:
     bench.run(plays, [{"say": "on"}], turn=bench.turn(mode))
-    told = [params["modeId"] for params in bench.told("session/set_mode")]
-    assert told == ([] if wanted is None else [wanted])
+    reported = [params["modeId"] for params in bench.received("session/set_mode")]
+    assert reported == ([] if wanted is None else [wanted])
     asks = None if plays == "opencode" else "default"
     assert bench.heard.of(ev.SessionDescribed)[0].permission_mode == (wanted or asks)
 
@@ -169,7 +169,7 @@ def test_a_model_that_the_agent_does_not_have_is_one_sentence(bench: Bench) -> N
     assert finished.reason == (
         "OpenCode has no model 'nosuch' (no such value); choose another one with --model."
     )
-    assert bench.told("session/set_config_option")[0]["value"] == "nosuch"
+    assert bench.received("session/set_config_option")[0]["value"] == "nosuch"
 
 
 def test_words_that_the_agent_refuses_do_not_end_its_turn(bench: Bench) -> None:
@@ -211,8 +211,8 @@ def test_what_the_table_says_an_agent_can_do_is_what_its_sessions_do(
     said = [spoke.text for spoke in bench.heard.of(ev.AgentSpoke)]
     goes_on = row.abilities.refusal_continues or plays == "any"
     assert said[1:] == ["continued" if goes_on else "prompted again"]
-    told = bench.heard.of(ev.UsageReported)
-    assert any(usage.context_tokens for usage in told) == (row.abilities.context != "")
+    reported = bench.heard.of(ev.UsageReported)
+    assert any(usage.context_tokens for usage in reported) == (row.abilities.context != "")
     assert (finished.cost_usd is not None) == row.abilities.cost
     again = bench.turn("skip", resume=first.session_id)
     bench.heard = Heard()

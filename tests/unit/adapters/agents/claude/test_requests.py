@@ -79,14 +79,14 @@ def test_older_versions_say_less(version: str) -> None:
 
 def test_once_is_what_was_asked_and_nothing_more() -> None:
     message = requests_of("claude-permissions")[2]
-    told = response(message, AgentAnswer("once"))
-    assert told == {"behavior": "allow", "updatedInput": message["request"]["input"]}
+    answer = response(message, AgentAnswer("once"))
+    assert answer == {"behavior": "allow", "updatedInput": message["request"]["input"]}
 
 
 def test_a_session_is_a_session_and_nothing_is_written_into_the_project() -> None:
     for message in requests_of("claude-permissions"):
-        told = response(message, AgentAnswer("session"))
-        given = told.get("updatedPermissions", [])
+        answer = response(message, AgentAnswer("session"))
+        given = answer.get("updatedPermissions", [])
         assert {one["destination"] for one in given} <= {"session"}
         assert "setMode" not in [one["type"] for one in given]
         assert bool(given) == bool(asked(message).rule)
@@ -142,8 +142,8 @@ def test_choices_are_answered_by_the_question_as_it_was_put() -> None:
         ("Which sizes?", True),
     ]
     assert [option.label for option in one.choices[0].options] == ["Blue", "Red"]
-    told = decision(CHOICE, AgentAnswer("once", choices=(("Blue",), ("S", "XL"))))
-    assert told["updatedInput"] == {
+    answer = decision(CHOICE, AgentAnswer("once", choices=(("Blue",), ("S", "XL"))))
+    assert answer["updatedInput"] == {
         **CHOICE["input"],
         "answers": {"Which\x1b[31m colour?": "Blue", "Which sizes?": "S, XL"},
     }

@@ -163,11 +163,11 @@ def test_all_limits_that_are_reached_must_end() -> None:
 
 def test_background_work_is_told_beside_its_tool() -> None:
     reader, events = read("background_bash")
-    told = of(ev.AgentNoted, events)
-    assert told[0].text.startswith("In the background: ")
-    assert told[0].text.endswith("touch background"), "the command, not what the agent calls it"
-    assert told[1].text == 'Background command "run" completed (exit code 0)'
-    assert [note.parent for note in told] == [of(ev.ToolStarted, events)[0].tool_id] * 2
+    reported = of(ev.AgentNoted, events)
+    assert reported[0].text.startswith("In the background: ")
+    assert reported[0].text.endswith("touch background"), "the command, not what the agent calls it"
+    assert reported[1].text == 'Background command "run" completed (exit code 0)'
+    assert [note.parent for note in reported] == [of(ev.ToolStarted, events)[0].tool_id] * 2
     assert len(reader.background) == 0
     assert reader.results == 2
 
@@ -222,9 +222,9 @@ def test_endless_tasks_take_bounded_room() -> None:
 def test_heartbeats_are_signs_of_life_but_do_not_flood() -> None:
     reader = StreamReader(1, ROOT)
     beat = json.dumps({"type": "tool_progress", "tool_use_id": "t", "elapsed_time_seconds": 30})
-    told = [len(reader.feed(beat, 0, float(second))) for second in range(100)]
-    assert told[0] == 1
-    assert sum(told) == 5
+    reported = [len(reader.feed(beat, 0, float(second))) for second in range(100)]
+    assert reported[0] == 1
+    assert sum(reported) == 5
     assert not reader.feed('{"type": "keep_alive"}', 0, 500.0)
 
 
@@ -238,9 +238,9 @@ def test_denials_of_older_versions_come_with_the_result() -> None:
 def test_older_versions_give_receipts_by_repeating_the_words() -> None:
     reader = StreamReader(1, ROOT)
     reader.receipts.awaited["g"] = "mind the tests"
-    for text, told in (("the prompt", 0), ("mind the tests", 2), ("mind the tests", 0)):
+    for text, reported in (("the prompt", 0), ("mind the tests", 2), ("mind the tests", 0)):
         line = json.dumps({"type": "user", "message": {"role": "user", "content": text}})
-        assert len(reader.feed(line, 0, 0.0)) == told
+        assert len(reader.feed(line, 0, 0.0)) == reported
 
 
 def test_a_resumed_session_costs_the_difference() -> None:
@@ -377,12 +377,12 @@ def test_the_window_of_one_model_is_not_that_of_another() -> None:
         return {"type": "assistant", "message": message}
 
     reader = StreamReader(1, Path("/w"), Ledger(windows={"large": 1_000_000}))
-    told, asked = [], []
+    reported, asked = [], []
     for number, model in enumerate(("large", "small", "small", "large", "other")):
         line = json.dumps(answered(model, f"m{number}"))
-        told += [e.context_window for e in of(ev.UsageReported, reader.feed(line, 0, 0.0))]
+        reported += [e.context_window for e in of(ev.UsageReported, reader.feed(line, 0, 0.0))]
         asked.append(reader.usage.window_unknown())
-    assert told == [1_000_000, 0, 0, 1_000_000, 0]
+    assert reported == [1_000_000, 0, 0, 1_000_000, 0]
     assert asked == [False, True, False, False, True], "asked for once for each model"
 
 
@@ -450,8 +450,8 @@ def test_compaction_sets_the_context() -> None:
     metadata = {"trigger": "auto", "pre_tokens": 90000, "post_tokens": 20000}
     boundary = {"type": "system", "subtype": "compact_boundary", "compact_metadata": metadata}
     _, events = feed(boundary)
-    (told,) = of(ev.ContextCompacted, events)
-    assert (told.before, told.after, told.trigger) == (90_000, 20_000, "auto")
+    (reported,) = of(ev.ContextCompacted, events)
+    assert (reported.before, reported.after, reported.trigger) == (90_000, 20_000, "auto")
     assert of(ev.UsageReported, events)[0].context_tokens == 20000
 
 

@@ -27,8 +27,8 @@ def test_what_is_asked_for_and_by_what_it_is_permitted() -> None:
 
 
 def command(**params: object) -> Approval:
-    told = {"command": "/bin/bash -lc 'git push'", "cwd": str(ROOT), **params}
-    request = Request(1, "item/commandExecution/requestApproval", told)
+    fields = {"command": "/bin/bash -lc 'git push'", "cwd": str(ROOT), **params}
+    request = Request(1, "item/commandExecution/requestApproval", fields)
     asked = approval_of(request, CodexReader(1, ROOT))
     assert asked is not None
     return asked
@@ -78,7 +78,7 @@ def test_network_further_room_servers_and_questions_are_asked_about() -> None:
     assert choice is not None
     assert not choice.permitted(Permits(Permissions("skip"), "", ROOT))
     assert [one.question for one in choice.event(1, "r").choices] == ["Which?", "Why?"]
-    told = choice.answer(AgentAnswer("once", choices=(("B",), ("because", "so"))))
-    assert told == {"answers": {"q1": {"answers": ["B"]}, "q2": {"answers": ["because", "so"]}}}
+    reply = choice.answer(AgentAnswer("once", choices=(("B",), ("because", "so"))))
+    assert reply == {"answers": {"q1": {"answers": ["B"]}, "q2": {"answers": ["because", "so"]}}}
     assert choice.answer(AgentAnswer("refuse", "you choose")) == {"answers": {}}
     assert asked("item/tool/call") is None

@@ -58,10 +58,10 @@ class Read:
     def _take(self, message: object) -> None:
         match message:
             case Notification(method, params):
-                told = self.reader.take(method, params)
-                if told is None:
+                found = self.reader.take(method, params)
+                if found is None:
                     self.unknown.append(method)
-                self.events += told or ()
+                self.events += found or ()
             case Response(result=result) if "thread" in as_map(result):
                 self.events += self.reader.began(as_map(result), "0.169.0")
             case Response(result=result) if "turn" in as_map(result):
@@ -154,12 +154,12 @@ def test_a_window_that_overflowed() -> None:
 def test_guidance_is_known_by_its_words_where_it_has_no_name() -> None:
     reader = CodexReader(1, ROOT)
     reader.receipts.awaited["g-1"] = "GUIDE: plus"
-    told: list[ev.Event] = []
+    reported: list[ev.Event] = []
     for line in lines("codex-appserver-steer"):
         message = read_message(line)
         if isinstance(message, Notification):
-            told += reader.take(message.method, message.params) or ()
-    ids = [event.guidance_id for event in told if isinstance(event, ev.GuidanceAcknowledged)]
+            reported += reader.take(message.method, message.params) or ()
+    ids = [event.guidance_id for event in reported if isinstance(event, ev.GuidanceAcknowledged)]
     assert ids == ["g-1"]
 
 
@@ -167,9 +167,9 @@ def test_guidance_is_known_by_its_name() -> None:
     reader = CodexReader(1, ROOT)
     reader.receipts.awaited.update({"g-1": "a", "g-2": "a"})
     item = {"type": "userMessage", "clientId": "g-2", "content": [{"type": "text", "text": "a"}]}
-    told = [*(reader.take("item/started", {"item": item}) or ())]
-    told += reader.take("item/completed", {"item": item}) or ()
-    assert [e.guidance_id for e in told if isinstance(e, ev.GuidanceAcknowledged)] == ["g-2"]
+    reported = [*(reader.take("item/started", {"item": item}) or ())]
+    reported += reader.take("item/completed", {"item": item}) or ()
+    assert [e.guidance_id for e in reported if isinstance(e, ev.GuidanceAcknowledged)] == ["g-2"]
     item["clientId"] = "somebody else's"
     assert not reader.take("item/started", {"item": item})
 
@@ -179,10 +179,10 @@ def test_claims_are_those_of_the_main_thread() -> None:
     reader.thread = "main"
     text = '{"ralph": {"completion": 40, "summary": "half"}}\n<promise>COMPLETE</promise>'
     item = {"type": "agentMessage", "text": text}
-    told = reader.take("item/completed", {"threadId": "main", "item": item}) or ()
-    assert [type(event) for event in told] == [ev.AgentSpoke, ev.AgentReported, ev.PromiseMade]
-    told = reader.take("item/completed", {"threadId": "other", "item": item}) or ()
-    assert [(type(event), getattr(event, "parent", "")) for event in told] == [
+    reported = reader.take("item/completed", {"threadId": "main", "item": item}) or ()
+    assert [type(event) for event in reported] == [ev.AgentSpoke, ev.AgentReported, ev.PromiseMade]
+    reported = reader.take("item/completed", {"threadId": "other", "item": item}) or ()
+    assert [(type(event), getattr(event, "parent", "")) for event in reported] == [
         (ev.AgentSpoke, "other")
     ]
 
@@ -208,22 +208,22 @@ def test_a_thread_that_goes_on_counts_from_where_it_was() -> None:
     assert first.reader.usage.tokens == 49950
     again = CodexReader(2, ROOT, ledger)
     again.thread = first.reader.thread
-    told = {"total": {"totalTokens": 60_000}, "last": {"totalTokens": 10_050}}
-    again.take("thread/tokenUsage/updated", {"threadId": again.thread, "tokenUsage": told})
+    fields = {"total": {"totalTokens": 60_000}, "last": {"totalTokens": 10_050}}
+    again.take("thread/tokenUsage/updated", {"threadId": again.thread, "tokenUsage": fields})
     assert again.usage.tokens == 10_050
 
 
 def test_a_thread_of_another_process_counts_what_is_told_in_its_turn() -> None:
-    def told(total: int, last: int) -> dict[str, object]:
+    def usage_of(total: int, last: int) -> dict[str, object]:
         usage = {"total": {"totalTokens": total}, "last": {"totalTokens": last}}
         return {"threadId": "t", "tokenUsage": usage}
 
     reader = CodexReader(1, ROOT)
     reader.thread = "t"
-    reader.take("thread/tokenUsage/updated", told(5000, 700))
+    reader.take("thread/tokenUsage/updated", usage_of(5000, 700))
     assert reader.usage.tokens == 0, "before its turn: it is of the sessions before"
     reader.take("turn/started", {"threadId": "t", "turn": {"id": "x"}})
-    reader.take("thread/tokenUsage/updated", told(5900, 900))
+    reader.take("thread/tokenUsage/updated", usage_of(5900, 900))
     assert reader.usage.tokens == 900
 
 
@@ -231,9 +231,9 @@ def test_a_context_that_is_compacted_is_told() -> None:
     reader = CodexReader(1, ROOT)
     usage = {"last": {"totalTokens": 200}, "modelContextWindow": 258}
     reader.take("thread/tokenUsage/updated", {"tokenUsage": usage})
-    (told,) = reader.take("item/completed", {"item": {"type": "contextCompaction"}}) or ()
-    assert isinstance(told, ev.ContextCompacted)
-    assert (told.before, told.window) == (200, 258)
+    (reported,) = reader.take("item/completed", {"item": {"type": "contextCompaction"}}) or ()
+    assert isinstance(reported, ev.ContextCompacted)
+    assert (reported.before, reported.window) == (200, 258)
 
 
 @each_row(
@@ -302,18 +302,18 @@ def test_a_shell_is_left_away_and_nothing_else() -> None:
 def test_a_tool_that_outlives_its_turn_ends_with_the_server() -> None:
     command = {"type": "commandExecution", "id": "c", "command": "ls", "exitCode": 0}
     over = {"turn": {"status": "completed"}}
-    for told_late in (True, False):
+    for finished_late in (True, False):
         reader = CodexReader(1, ROOT)
-        told = [*(reader.take("item/started", {"item": command}) or ())]
-        told += reader.take("turn/completed", over) or ()
-        if told_late:
-            told += reader.take("item/completed", {"item": command}) or ()
-        told += reader.closed()
-        told += reader.take("item/completed", {"item": command}) or ()
-        _, finished = told
+        reported = [*(reader.take("item/started", {"item": command}) or ())]
+        reported += reader.take("turn/completed", over) or ()
+        if finished_late:
+            reported += reader.take("item/completed", {"item": command}) or ()
+        reported += reader.closed()
+        reported += reader.take("item/completed", {"item": command}) or ()
+        _, finished = reported
         assert isinstance(finished, ev.ToolFinished)
-        assert finished.ok == told_late
-        assert finished.prevented == ("" if told_late else "interrupted")
+        assert finished.ok == finished_late
+        assert finished.prevented == ("" if finished_late else "interrupted")
         assert reader.tools.calls == 1
 
 
@@ -328,9 +328,9 @@ def test_a_turn_that_is_over_before_it_is_told_to_begin_is_over(begun: str, *, e
 @given(st.dictionaries(st.sampled_from(["primary", "secondary"]), st.dictionaries(
     st.sampled_from(["usedPercent", "windowDurationMins", "resetsAt"]),
     JSON | st.integers(0, 10**12) | st.floats(0, 1e300))))  # fmt: skip
-def test_any_windows_harm_nothing(told: dict[str, Any]) -> None:
+def test_any_windows_harm_nothing(fields: dict[str, Any]) -> None:
     windows = Windows()
-    assert all("near" in sentence for sentence in windows.take(told))
+    assert all("near" in sentence for sentence in windows.take(fields))
     end = windows.end(FailedCall("limited", "usage_limit"), NOW)
     assert end.resets_at is None or end.resets_at > NOW
 
@@ -358,9 +358,9 @@ PARAMS = st.dictionaries(st.sampled_from(FIELDS), JSON | ITEMS, max_size=5)
 
 
 @given(st.lists(st.tuples(st.sampled_from(METHODS) | st.text(), PARAMS), max_size=6))
-def test_anything_in_any_order_harms_nothing(told: list[tuple[str, dict[str, Any]]]) -> None:
+def test_anything_in_any_order_harms_nothing(messages: list[tuple[str, dict[str, Any]]]) -> None:
     reader = CodexReader(1, ROOT)
-    for number, (method, params) in enumerate(told):
+    for number, (method, params) in enumerate(messages):
         reader.seek(number, float(number), NOW + timedelta(seconds=number))
         for event in reader.take(method, params) or ():
             assert event.kind

@@ -85,20 +85,20 @@ def test_the_file_is_as_its_schema_says() -> None:
     planned = ev.StrategyPlanned(
         iteration=3, approach="persist", reasoning="It rises.", priorities=["test_sign", "Printer"]
     )
-    told = assessment_of(folded(changed(), RICH, refined, planned), 2)
-    assert told == json.loads(GOLDEN.read_text("utf-8"))
-    assert told is not None
-    assert set(SCHEMA) <= set(told)
+    assessment = assessment_of(folded(changed(), RICH, refined, planned), 2)
+    assert assessment == json.loads(GOLDEN.read_text("utf-8"))
+    assert assessment is not None
+    assert set(SCHEMA) <= set(assessment)
 
 
 def test_what_is_not_known_is_left_out() -> None:
-    told = assessment_of(folded(ev.AssessmentMade(iteration=2, summary="Nothing.")), 2)
-    assert told is not None
-    assert set(SCHEMA) - set(told) == {"testStatus", "prioritizedTasks"}
-    assert told["contextFiles"] == {}
-    assert "transcriptPath" not in told
-    assert "secondOpinion" not in told
-    assert "null" not in json.dumps(told)
+    assessment = assessment_of(folded(ev.AssessmentMade(iteration=2, summary="Nothing.")), 2)
+    assert assessment is not None
+    assert set(SCHEMA) - set(assessment) == {"testStatus", "prioritizedTasks"}
+    assert assessment["contextFiles"] == {}
+    assert "transcriptPath" not in assessment
+    assert "secondOpinion" not in assessment
+    assert "null" not in json.dumps(assessment)
     empty: dict[str, list[str]] = {
         "source": [],
         "test": [],
@@ -107,14 +107,22 @@ def test_what_is_not_known_is_left_out() -> None:
         "aiwg": [],
         "other": [],
     }
-    assert told["filesChanged"] == {"added": [], "modified": [], "deleted": [], "byCategory": empty}
+    assert assessment["filesChanged"] == {
+        "added": [],
+        "modified": [],
+        "deleted": [],
+        "byCategory": empty,
+    }
 
 
 def test_tests_that_did_not_run_are_said_to_be_that() -> None:
     made = ev.AssessmentMade(iteration=2, summary="Broken.", tests=TestStatus(ran=False))
-    told = assessment_of(folded(made), 2)
-    assert told is not None
-    assert (told["testStatus"]["ran"], told["testStatus"]["summary"]) == (False, "no tests ran")
+    assessment = assessment_of(folded(made), 2)
+    assert assessment is not None
+    assert (assessment["testStatus"]["ran"], assessment["testStatus"]["summary"]) == (
+        False,
+        "no tests ran",
+    )
 
 
 def test_of_an_iteration_that_was_not_assessed_there_is_no_file() -> None:

@@ -86,22 +86,24 @@ def actions(attempt: AttemptFolder) -> list[dict[str, Any]]:
 
 def test_a_run_that_reached_its_goal(tmp_path: Path) -> None:
     attempt = record(tmp_path, story_of("steady"))
-    told = read(attempt, "attempt.json")
-    assert (told["id"], told["task_id"]) == (1, "task-001")
-    assert "estimated_iterations" not in told["plan"], "nothing is known of tasks like this"
-    assert told["execution"]["agent"] == "claude"
-    assert told["execution"]["iterations"] == 6
-    assert told["execution"]["quality_history"][:2] == [
+    attempt_record = read(attempt, "attempt.json")
+    assert (attempt_record["id"], attempt_record["task_id"]) == (1, "task-001")
+    assert "estimated_iterations" not in attempt_record["plan"], (
+        "nothing is known of tasks like this"
+    )
+    assert attempt_record["execution"]["agent"] == "claude"
+    assert attempt_record["execution"]["iterations"] == 6
+    assert attempt_record["execution"]["quality_history"][:2] == [
         {"iteration": 0, "quality": 0.0, "delta": 0.0},
         {"iteration": 1, "quality": 18.0, "delta": 18.0},
     ]
     outcome = read(attempt, "outcome.json")
-    assert outcome == {"version": SCHEMA, **told["outcome"]}
+    assert outcome == {"version": SCHEMA, **attempt_record["outcome"]}
     assert (outcome["status"], outcome["completion_percent"]) == ("success", 100.0)
     assert outcome["what_worked"][0] == "iteration 4 gained 19 points"
     assert outcome["what_didnt_work"] == []
     metadata = read(attempt, "metadata.json")
-    assert (metadata["status"], metadata["completed"]) == ("completed", told["ended"])
+    assert (metadata["status"], metadata["completed"]) == ("completed", attempt_record["ended"])
     assert metadata["completion_criteria"] == "python -m pytest -q"
     trajectory = read(attempt, "trajectory.json")
     assert [a["outcome"] for a in trajectory["attempts"]] == ["success"]
@@ -225,7 +227,7 @@ LEARNED = Retrieved(
 
 
 def reflection(attempt: int, kind: str = "error-analysis", **fields: Any) -> ev.ReflectionWritten:
-    told = {
+    data = {
         "attempt": attempt,
         "observation": "2 of 10 iterations brought nothing",
         "analysis": "The fixture has a trailing newline",
@@ -234,7 +236,7 @@ def reflection(attempt: int, kind: str = "error-analysis", **fields: Any) -> ev.
         "triggered_by": "failure",
         "reflection_type": kind,
     }
-    return ev.ReflectionWritten.model_validate({**told, **fields})
+    return ev.ReflectionWritten.model_validate({**data, **fields})
 
 
 def a_run_with_memory(attempt: int = 1, outcome: Outcome = "limit_reached") -> list[ev.Event]:
@@ -286,9 +288,13 @@ def test_a_record_of_before_with_nulls_in_it_is_read(tmp_path: Path) -> None:
     old["execution"] |= {"model": None, "cost_usd": None, "tokens": 0}
     old["plan"]["estimated_iterations"] = 10
     path.write_text(json.dumps(old))
-    told = read_attempt(attempt.folder)
-    assert told is not None
-    assert (told.id, told.outcome, told.execution.cost_usd) == (1, None, None)
+    attempt_record = read_attempt(attempt.folder)
+    assert attempt_record is not None
+    assert (attempt_record.id, attempt_record.outcome, attempt_record.execution.cost_usd) == (
+        1,
+        None,
+        None,
+    )
     write_task(attempt.task_folder)
     assert not nulls(read(attempt, "trajectory.json"))
 
@@ -305,14 +311,14 @@ def test_what_was_never_measured_has_no_quality(tmp_path: Path) -> None:
 def test_the_reflections_of_all_attempts_are_the_tasks(tmp_path: Path) -> None:
     first = record(tmp_path, a_run_with_memory())
     second = record(tmp_path, [*a_run_with_memory(1, "completed")])
-    told = lines(second, "reflections.jsonl")
-    assert [(one["attempt_id"], one["triggered_by"]) for one in told] == [
+    reported = lines(second, "reflections.jsonl")
+    assert [(one["attempt_id"], one["triggered_by"]) for one in reported] == [
         *((1, "failure"), (1, "timeout")),
         *((2, "failure"), (2, "timeout")),
     ], "their folders' names count"
-    assert told[0] == {
+    assert reported[0] == {
         "version": SCHEMA,
-        "timestamp": told[0]["timestamp"],
+        "timestamp": reported[0]["timestamp"],
         "attempt_id": 1,
         "observation": "2 of 10 iterations brought nothing",
         "analysis": "The fixture has a trailing newline",
@@ -321,9 +327,9 @@ def test_the_reflections_of_all_attempts_are_the_tasks(tmp_path: Path) -> None:
         "triggered_by": "failure",
         "reflection_type": "error-analysis",
     }
-    assert "analysis" not in told[1]
+    assert "analysis" not in reported[1]
     own = read(first, "attempt.json")["reflections"]
-    assert [{"version": SCHEMA, **reflection} for reflection in own] == told[:2]
+    assert [{"version": SCHEMA, **reflection} for reflection in own] == reported[:2]
 
 
 def test_the_plan_that_was_made_is_the_plan(tmp_path: Path) -> None:
@@ -380,8 +386,8 @@ def test_every_tool_use_is_one_line(tmp_path: Path) -> None:
     run.add(ev.ToolFinished(iteration=1, tool_id="d", ok=False, summary="denied"))
     run.add(ev.ToolStarted(iteration=1, tool_id="open", tool="mcp__db__query", summary="select 1"))
     run.add(ev.SessionFinished(iteration=1, outcome="stopped"))
-    told = actions(record(tmp_path, run.events))
-    assert told[0] == {
+    action_lines = actions(record(tmp_path, run.events))
+    assert action_lines[0] == {
         "version": SCHEMA,
         "timestamp": run.events[1].at.isoformat().replace("+00:00", "Z"),
         "iteration": 1,
@@ -391,7 +397,7 @@ def test_every_tool_use_is_one_line(tmp_path: Path) -> None:
         "success": True,
         "output": "+9 −4",
     }
-    assert [(line["type"], line["success"], line["error"]) for line in told[1:]] == [
+    assert [(line["type"], line["success"], line["error"]) for line in action_lines[1:]] == [
         ("bash", False, "exit 2"),
         ("bash", False, "not allowed"),
         ("task", False, "no answer"),
@@ -410,13 +416,13 @@ def test_the_reasoning_of_an_action_is_what_its_agent_said_last(tmp_path: Path) 
     run.tool(1, "Bash", "make", "exit 0", 1)
     run.add(ev.SessionFinished(iteration=1, outcome="success"))
     run.tool(2, "Bash", "make", "exit 0", 1)
-    told = [line.get("reasoning") for line in actions(record(tmp_path, run.events))]
-    assert told[:2] == ["The quote state is lost.", "I am a helper."]
-    assert told[2] is not None
-    assert len(told[2]) == 200
-    assert told[2].startswith("…")
-    assert told[2].endswith("so I run the tests")
-    assert told[3] is None, "the session printed nothing"
+    action_lines = [line.get("reasoning") for line in actions(record(tmp_path, run.events))]
+    assert action_lines[:2] == ["The quote state is lost.", "I am a helper."]
+    assert action_lines[2] is not None
+    assert len(action_lines[2]) == 200
+    assert action_lines[2].startswith("…")
+    assert action_lines[2].endswith("so I run the tests")
+    assert action_lines[3] is None, "the session printed nothing"
 
 
 CHANGED = FileChange(path="a.py", status="modified", category="source", added=9, removed=4)
@@ -448,9 +454,9 @@ def test_of_an_agent_without_tool_events_actions_are_derived(tmp_path: Path) -> 
     without_tools(run, None)
     run.add(ev.RunResumed())
     attempt = record(tmp_path, run.events)
-    told = actions(attempt)
-    assert all(line["derived"] is True and line["tool"] == "command" for line in told)
-    assert [(line["type"], line["success"], line["params"]) for line in told] == [
+    action_lines = actions(attempt)
+    assert all(line["derived"] is True and line["tool"] == "command" for line in action_lines)
+    assert [(line["type"], line["success"], line["params"]) for line in action_lines] == [
         ("task", False, {}),
         ("edit", True, {"file_path": "a.py"}),
         ("task", True, {}),
@@ -458,10 +464,10 @@ def test_of_an_agent_without_tool_events_actions_are_derived(tmp_path: Path) -> 
         ("edit", True, {"file_path": "c"}),
         ("task", False, {}),
     ], "an earlier session's changes are reported once"
-    assert [line.get("error") or line.get("output") for line in told] == [
+    assert [line.get("error") or line.get("output") for line in action_lines] == [
         *("exit 3", "+9 −4", None, "+3 −0", "deleted", "no answer")
     ]
-    assert read(attempt, "attempt.json")["execution"]["actions_performed"] == len(told)
+    assert read(attempt, "attempt.json")["execution"]["actions_performed"] == len(action_lines)
 
 
 def test_where_tools_are_told_nothing_is_derived(tmp_path: Path) -> None:
@@ -538,8 +544,8 @@ def test_what_is_rebuilt_is_what_was_written_live(tmp_path: Path, story: str) ->
 
 def test_a_projection_is_read_as_it_was_written() -> None:
     for story in STORIES:
-        told = project(fold(story_of(story)))["attempt.json"]
-        assert Attempt.model_validate(json.loads(json.dumps(told))).as_json() == told
+        record = project(fold(story_of(story)))["attempt.json"]
+        assert Attempt.model_validate(json.loads(json.dumps(record))).as_json() == record
 
 
 GARBAGE = (b"", b"null", b"[1]", b'{"a":', b"\xff\xfe", b"[" * 100_000)

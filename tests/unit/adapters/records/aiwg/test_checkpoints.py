@@ -105,19 +105,19 @@ def test_the_summary_counts_each_checkpoint_and_names_every_file(git_repo: Path)
     (checkpoints.folder / "checkpoints/003-checkpoint.json").write_text("{")
     found = read_checkpoints(checkpoints.folder)
     assert [one.number for one in found] == [1, 2], "a damaged file is left out"
-    told = summarize(found).as_json()
-    last = told["checkpoints"].pop()
+    status = summarize(found).as_json()
+    last = status["checkpoints"].pop()
     assert last["aiwgFiles"] == 1
     assert last["gitStatus"] == {"modified": 1, "staged": 0, "untracked": 2}
     assert (last["number"], last["duration"], last["filesModified"]) == (2, 60_000, 1)
-    assert (told["total"], told["totalDuration"]) == (2, 60_000)
-    assert told["filesModified"] == ["README.md"]
+    assert (status["total"], status["totalDuration"]) == (2, 60_000)
+    assert status["filesModified"] == ["README.md"]
     subprocess.run(["git", "checkout", "-q", "README.md"], cwd=git_repo, check=True)
     (git_repo / "staged.py").write_text("staged")
     subprocess.run(["git", "add", "staged.py"], cwd=git_repo, check=True)
     manager(git_repo, FakeClock(), "def").capture(facts(4), git_of(git_repo))
-    told = summarize(read_checkpoints(checkpoints.folder)).as_json()
-    assert told["filesModified"] == ["README.md", "staged.py"], "of both sessions"
+    status = summarize(read_checkpoints(checkpoints.folder)).as_json()
+    assert status["filesModified"] == ["README.md", "staged.py"], "of both sessions"
 
 
 def test_what_git_refuses_is_written_into_the_checkpoint(git_repo: Path) -> None:

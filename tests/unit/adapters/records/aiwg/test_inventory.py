@@ -137,7 +137,7 @@ def test_before_and_after_a_session(git_repo: Path) -> None:
     git(git_repo, "checkout", "-q", "-b", "feature")
     made = commit(git_repo, "the work")
     after = read(git_repo, 90)
-    told = diff(
+    difference = diff(
         before,
         after,
         changes=[
@@ -147,7 +147,7 @@ def test_before_and_after_a_session(git_repo: Path) -> None:
         ],
         commits=commits_between(open_repository(git_repo), before.git.commit, after.git.commit),
     )
-    assert told.as_json() == {
+    assert difference.as_json() == {
         "duration": "1m 30s",
         "durationMs": 90_000,
         "branchChanged": True,
@@ -178,8 +178,8 @@ def test_a_reading_on_disk_is_read_as_it_was(git_repo: Path, tmp_path: Path) -> 
     assert stored["timestamp"] == "2026-01-18T14:30:00.000Z"
     assert stored["git"]["branch"] == "main"
     assert [fact["path"] for fact in stored["keyFiles"]] == ["README.md"]
-    told = diff(Inventory.model_validate(stored), read(git_repo))
-    assert (told.key_files_changed, told.aiwg_artifacts_updated) == ([], [])
+    difference = diff(Inventory.model_validate(stored), read(git_repo))
+    assert (difference.key_files_changed, difference.aiwg_artifacts_updated) == ([], [])
     assert write_inventory(tmp_path, "post", reading).name == "post-snapshot.json"
     assert write_diff(tmp_path, diff(reading, reading)).name == "snapshot-diff.json"
     assert json.loads((tmp_path / "snapshot-diff.json").read_text())["commitCount"] == 0
