@@ -327,7 +327,9 @@ def cost_words(state: FleetState) -> str:
     """Return the reported cost of all loops, such as ``$1.20`` or ``cost unknown``."""
     loops = list(state.loops.values())
     if not any(loop.cost_reported for loop in loops):
-        return COST_UNKNOWN if any(loop.cost_missing for loop in loops) else money(0.0)
+        # Agents report a session's cost at its end, or never.
+        begun = any(loop.began_at or loop.cost_missing for loop in loops)
+        return COST_UNKNOWN if begun else money(0.0)
     least = "at least " if any(loop.cost_missing for loop in loops) else ""
     return f"{least}{money(state.spent_usd)}"
 

@@ -90,7 +90,7 @@ def _iterations_text(row: LoopRow) -> str:
 def _cost_text(row: LoopRow) -> str:
     """Return the cost of all attempts; ``—`` if the agent does not report it."""
     loop = row.loop
-    known = loop.cost_usd is not None or loop.earlier_cost_usd > 0
+    known = loop.cost_reported
     return money(loop.spent_usd, known=known) if loop.began_at or known else ""
 
 
