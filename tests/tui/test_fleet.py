@@ -10,7 +10,7 @@ from ralph_tui.fleet import events as ev
 from ralph_tui.fleet.ports import ALL, FLEET, TargetedCommand
 from ralph_tui.fleet.state import FleetState
 from ralph_tui.fleet.tui import bars
-from ralph_tui.fleet.tui.keys import KEYS
+from ralph_tui.fleet.tui.keys import KEYS, STATES
 from ralph_tui.fleet.tui.table import COLUMNS, LoopTable
 from ralph_tui.fleet.tui.view import FleetView, LoopRow
 from ralph_tui.text.keys import Keys
@@ -148,6 +148,16 @@ def test_every_phase_of_a_loop_has_glyph_and_word(phase: str) -> None:
         assert _row("1", fleet).startswith(PHASES[phase].glyph)
 
     with_fleet(look, FleetDriver(timed([*under_way(), *works("1", 0.9, phase=phase)])))
+
+
+def test_a_short_word_does_not_call_an_agent_at_work_that_the_sign_says_is_waited_for() -> None:
+    async def look(fleet: FleetDriver) -> None:
+        assert PHASES["waiting"].short_label in _row("1", fleet)
+        rows = dict(STATES[1])
+        assert rows[PHASES["waiting"].glyph] == "starting, or no output yet"
+
+    journal = timed([*under_way(), *works("1", 0.9, phase="waiting")])
+    with_fleet(look, FleetDriver(journal), size=(120, 45))
 
 
 @each_row("outcome", OUTCOMES)

@@ -27,6 +27,9 @@ from ralph_tui.runtime.clock import SystemClock
 from ralph_tui.runtime.sources.replay import Replay
 from ralph_tui.state import RunState
 from ralph_tui.state.fleet_work import FleetWork
+from ralph_tui.text.keys import DEFAULTS
+from ralph_tui.text.terms import OUTCOMES
+from ralph_tui.tui.home import bars as home_bars
 from tests.tui.driving import Driver, drive, story
 from tests.tui.fleets import BEGINS, began, collected, ended, joined, works
 from tests.waiting import until
@@ -322,7 +325,13 @@ def test_home_is_told_of_the_newest_fleet(elsewhere: Elsewhere, tmp_path: Path) 
     glance = followed.glance()
     assert glance is not None
     assert glance.sentence.startswith("loop 1 is waiting for your answer")
-    assert glance.cost == "$1.50"
+    assert (glance.cost, glance.live) == ("$1.50", True)
+    elsewhere.records(ev.FleetFinished(outcome="limit_reached"))
+    until(lambda: (seen := followed.glance()) is not None and not seen.live)
+    over = followed.glance()
+    assert over is not None
+    (sign, _), *_ = home_bars.fleet(over, DEFAULTS)[0]
+    assert sign.strip() == OUTCOMES["limit_reached"].glyph
     assert FollowedFleet(tmp_path / "nothing").glance() is None
 
 

@@ -35,7 +35,7 @@ def state_of(row: LoopRow) -> tuple[terms.Term, str]:
             loop.phase,
             terms.Term(terms.PHASES["agent"].glyph, terms.in_words(loop.phase) or "runs"),
         )
-        word = _WAITING.get(loop.phase, "runs")
+        word = _WAITING.get(loop.phase) or phase.short or "runs"
         return phase._replace(short=word), "warn" if loop.phase in _WAITING else "accent"
     term = terms.LOOPS.get(loop.status, terms.Term("·", terms.in_words(loop.status)))
     if loop.status == "placing" and loop.stage:
