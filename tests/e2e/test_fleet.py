@@ -420,6 +420,10 @@ def refused_where_somebody_listens(root: Path, *words: str) -> None:
         assert [path.stat().st_size for path in before] == lengths
 
 
+def test_only_what_an_answer_cannot_do_without_is_called_missing(root: Path) -> None:
+    assert "LOOP is missing;" in here("fleet", "decide", cwd=root).stderr
+
+
 def test_without_a_fleet_each_command_says_what_to_do(root: Path) -> None:
     for words in (["status"], ["attach"], ["pause", "all"], ["stop"], ["resume"]):
         done = here("fleet", *words, cwd=root)
