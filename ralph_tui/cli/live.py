@@ -16,7 +16,7 @@ from ralph_tui.adapters.records.folders import named_path, ralph_folder, worktre
 from ralph_tui.adapters.records.lock import Owner, owner_of, worker
 from ralph_tui.adapters.records.run_status import Question, RunStatus
 from ralph_tui.adapters.records.runs import RecordedRun
-from ralph_tui.adapters.records.status import read_status
+from ralph_tui.adapters.records.status import has_process, read_status
 from ralph_tui.adapters.remote.client import PATIENCE_S, request
 from ralph_tui.base.errors import RalphError, UsageError
 from ralph_tui.runtime.sources.find_run import find_ours
@@ -37,7 +37,7 @@ class LiveRun:
 
     @property
     def name(self) -> str:
-        """Task and attempt, such as ``task-001/002``."""
+        """The name, such as ``task-001/002``, or ``fleet-001/3a`` for a fleet's loop."""
         return self.run.name
 
     @property
@@ -64,6 +64,7 @@ class LiveRun:
             {"name": name, **fields},
             PATIENCE_S,
             lambda: owner_of(self.run.lock, self.owner.run_id) is not None,
+            loop=self.run.loop or None,
         )
 
 
@@ -79,7 +80,7 @@ def find_live(name: str | None) -> LiveRun:
     run = find_ours(root, name) if name is not None else _worktree_run(root)
     owner = worker(run.lock)
     status = read_status(run) if owner is not None and run.journal.exists() else None
-    if owner is None or (status is not None and owner.run_id != status["run_id"]):
+    if owner is None or (status is not None and not has_process(run, status["run_id"])):
         raise _no_live_error(f"the run {run.name} has ended")
     if status is None:
         raise _no_live_error("a run is starting here; try again in a second")

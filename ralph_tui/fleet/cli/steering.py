@@ -47,9 +47,9 @@ def guide(args: argparse.Namespace) -> int:
 
 def abort(args: argparse.Namespace) -> int:
     """Abort a loop or the whole fleet."""
-    fleet = find_live_fleet()
-    whole = args.loop == ALL
-    what = fleet.name if whole else f"loop {one_line(args.loop)}"
+    fleet, loop = _find_target(args.loop)
+    whole = loop == ALL
+    what = fleet.name if whole else f"loop {one_line(loop)}"
     if not args.yes:
         if not sys.stdin.isatty():
             raise UsageError(
@@ -58,8 +58,8 @@ def abort(args: argparse.Namespace) -> int:
         if not confirm(f"Abort {what}? Its work is kept as a branch."):
             print("nothing was aborted", file=sys.stderr)
             return ExitCode.FAILED
-    send_command(fleet, FLEET if whole else args.loop, {"name": "abort"})
-    unbegun = not whole and _never_began(fleet, args.loop)
+    send_command(fleet, FLEET if whole else loop, {"name": "abort"})
+    unbegun = not whole and _never_began(fleet, loop)
     print(f"{what} is aborted; {'it never began' if unbegun else 'its work will be collected'}")
     return ExitCode.COMPLETED
 
@@ -75,7 +75,7 @@ def stop(args: argparse.Namespace) -> int:
 
 def _send_each(loop: str, name: str, done: str, **fields: object) -> int:
     """Send a command and print a line for each loop; raise ``RalphError`` if none accepted it."""
-    fleet = find_live_fleet()
+    fleet, loop = _find_target(loop)
     accepted, refusals = 0, []
     if loop == ALL and name in PAUSE_EFFECTS:
         try:
@@ -101,6 +101,12 @@ def _send_each(loop: str, name: str, done: str, **fields: object) -> int:
     for refusal in refusals:
         print(f"ralph-tui: {one_line(refusal)}", file=sys.stderr)
     return ExitCode.COMPLETED
+
+
+def _find_target(name: str) -> tuple[FleetFolder, str]:
+    """Return the running fleet and the loop; ``fleet-001/3a`` also names that fleet's loop 3a."""
+    fleet = find_live_fleet()
+    return fleet, name.removeprefix(f"{fleet.name}/")
 
 
 def _never_began(fleet: FleetFolder, loop: str) -> bool:
@@ -157,15 +163,15 @@ def decide(args: argparse.Namespace) -> int:
 
     Raises ``RalphError`` if no question is open or the run refuses the answer.
     """
-    fleet = find_live_fleet()
-    args.decide = f"ralph-tui fleet decide {args.loop}"
-    args.guide = f"ralph-tui fleet guide {args.loop}"
-    question = _question(fleet, args.loop)
+    fleet, loop = _find_target(args.loop)
+    args.decide = f"ralph-tui fleet decide {loop}"
+    args.guide = f"ralph-tui fleet guide {loop}"
+    question = _question(fleet, loop)
     if question is None:
-        raise RalphError(f"loop {args.loop} has no open question; see ralph-tui fleet status")
+        raise RalphError(f"loop {loop} has no open question; see ralph-tui fleet status")
     if args.answer is not None or args.iterations or args.budget:
-        return answer_question(_Loop(fleet, args.loop), question, args)
-    print(f"loop {args.loop} asks in iteration {question['iteration']}\n")
+        return answer_question(_Loop(fleet, loop), question, args)
+    print(f"loop {loop} asks in iteration {question['iteration']}\n")
     print(question_text(question, args.decide))
     return 0
 
