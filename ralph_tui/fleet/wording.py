@@ -12,7 +12,7 @@ from ralph_tui.fleet.plan import HERE, MAX_NAMED, account_words, host_words, joi
 from ralph_tui.fleet.state import FleetState, Lost, absent_until, host_with_tree
 from ralph_tui.text.format import clock, count, duration, ending, money
 from ralph_tui.text.sanitize import clip, one_line
-from ralph_tui.text.terms import ENDLESS, NOT_NEEDED, RECORD_BROKEN, STAGES, in_words, outcome_word
+from ralph_tui.text.terms import ENDLESS, LOOPS, RECORD_BROKEN, STAGES, in_words, outcome_word
 
 
 def hold_words(login: str, state: FleetState, now: datetime) -> str:
@@ -236,11 +236,10 @@ def _loop_text(loop: LoopState, state: FleetState, now: datetime, *, lost: Lost)
             return f"it is starting on {host_words(loop.host)}{stage}"
         case "lost":
             return _away_text(loop.host, loop.lost_until, now)
-        case "skipped" if loop.not_needed:
-            return f"{NOT_NEEDED.word}: {loop.reason}"
         case "skipped":
             aborted = state.stopping is not None and state.stopping.abort
-            return f"it {'did' if aborted else 'will'} not run: {loop.reason}"
+            did = aborted or loop.not_needed
+            return f"it {'did' if did else 'will'} not run: {loop.reason}"
         case "ended":
             outcome = loop.outcome or "interrupted"
             stopped = loop.stop_reason if outcome == "interrupted" else ""
@@ -318,9 +317,7 @@ def state_word(loop: LoopState, *, lost: Lost = "") -> str:
         return "lost" if elsewhere(loop) else ENDLESS[lost].word
     if loop.status == "running":
         return "asking" if loop.question else _WAITING.get(loop.phase, "running")
-    if loop.not_needed:
-        return NOT_NEEDED.word
-    return loop.status
+    return LOOPS[loop.status].word
 
 
 def cost_words(state: FleetState) -> str:

@@ -9,6 +9,7 @@ from ralph_tui.fleet.plan import Plan
 from ralph_tui.fleet.runtime.assembly import end_reason
 from ralph_tui.fleet.state import margin_s
 from ralph_tui.fleet.wording import fleet_sentence, loop_sentence, state_word
+from ralph_tui.text.terms import LOOPS
 from tests.fleet_events import a_loop, a_plan, three_tries
 from tests.fleet_world import PlayedFleet
 from tests.rows import each_row
@@ -557,7 +558,10 @@ class TestTries:
             ev.LoopStopAsked(loop="3a", reason=reason, now=True),
             ev.LoopSkipped(loop="3c", reason="3b was chosen before it started"),
         ]
-        assert state_word(played.state.loops["3c"]) == "not needed"
+        skipped = played.state.loops["3c"]
+        said = loop_sentence(skipped, played.state, played.now)
+        assert state_word(skipped) == LOOPS["skipped"].word, "as in the log and on the screen"
+        assert said == "it did not run: 3b was chosen before it started"
         played.end("3a", "interrupted")
         assert played.settle() == [ev.CollectionAsked(loop="3a")]
         played.collect("3a")
