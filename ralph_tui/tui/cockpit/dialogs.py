@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ralph_tui import commands
 from ralph_tui.analysis.context import handoff_request_words
 from ralph_tui.state import RunState
+from ralph_tui.state.guidance import delivery_words
 from ralph_tui.text.format import percent
 from ralph_tui.text.sanitize import plain
 from ralph_tui.tui.actions import ACTIONS, is_in_footer
@@ -45,11 +46,11 @@ MAX_STANDING = 10_000
 
 def guidance_rows(state: RunState) -> list[str]:
     """Return the latest guidance with its status, newest first."""
-    rows = []
-    for item in list(state.guidance.items.values())[: -SENT_SHOWN - 1 : -1]:
-        into = {"session": " into the session", "prompt": " with a prompt"}.get(item.into or "", "")
-        rows.append(f"{item.status}{into}: “{clip(flat(item.text), 44)}”")
-    return rows
+    over = not state.run.live
+    return [
+        f"{delivery_words(item, over=over)}: “{clip(flat(item.text), 44)}”"
+        for item in list(state.guidance.items.values())[: -SENT_SHOWN - 1 : -1]
+    ]
 
 
 class Dialogs:
