@@ -204,6 +204,16 @@ def count_loops(state: FleetState) -> Iterator[str]:
         yield f"{over} of {len(loops)} ended"
 
 
+def decide_command(loop: str) -> str:
+    """Return the command that shows a loop's question and answers it."""
+    return f"ralph-tui fleet decide {loop}"
+
+
+def answer_hint(loop: LoopState, *, lost: Lost = "") -> str:
+    """Return how to answer a loop's question; empty if it waits for no answer."""
+    return f"answer it: {decide_command(loop.spec.id)}" if _is_asking(loop) and not lost else ""
+
+
 def _is_asking(loop: LoopState) -> bool:
     """True if an answer would reach it now; once its host is lost, the question may be over."""
     return loop.status == "running" and bool(loop.question)

@@ -30,6 +30,7 @@ from ralph_tui.fleet.sources.fleet import Fleet, follow_fleet
 from ralph_tui.fleet.state import FleetState, Lost, why_lost
 from ralph_tui.fleet.wording import (
     COST_UNKNOWN,
+    answer_hint,
     conflict_sentences,
     cost_words,
     fleet_line,
@@ -126,7 +127,8 @@ def _status_lines(root: Path, folder: FleetFolder, state: FleetState, lost: Lost
         result = result_sentence(loop, lost=lost)
         if loop.branch in gone:
             result += "; the branch has since been deleted"
-        texts = [sentence, result, kept_sentence(loop), *conflict_sentences(loop)]
+        answer = answer_hint(loop, lost=lost)
+        texts = [sentence, answer, result, kept_sentence(loop), *conflict_sentences(loop)]
         below += [(len(lines), text) for text in texts if text and text != words[name]]
     columns = terminal_width()
     shown = []

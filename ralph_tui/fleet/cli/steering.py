@@ -20,6 +20,7 @@ from ralph_tui.cli.question_words import question_text
 from ralph_tui.fleet.ports import ALL, FLEET
 from ralph_tui.fleet.records import FleetFolder, find_fleet, fleets_folder, read_fleet
 from ralph_tui.fleet.sources.fleet import send_command
+from ralph_tui.fleet.wording import decide_command
 from ralph_tui.text.sanitize import clip, one_line
 
 PAUSE_EFFECTS = {
@@ -164,7 +165,7 @@ def decide(args: argparse.Namespace) -> int:
     Raises ``RalphError`` if no question is open or the run refuses the answer.
     """
     fleet, loop = _find_target(args.loop)
-    args.decide = f"ralph-tui fleet decide {loop}"
+    args.decide = decide_command(loop)
     args.guide = f"ralph-tui fleet guide {loop}"
     question = _question(fleet, loop)
     if question is None:

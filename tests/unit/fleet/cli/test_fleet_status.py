@@ -9,7 +9,7 @@ from ralph_tui.adapters.records.journal import Journal
 from ralph_tui.base.errors import JournalError
 from ralph_tui.fleet import events as ev
 from ralph_tui.fleet.cli.showing import show_fleet
-from ralph_tui.fleet.records import create_fleet
+from ralph_tui.fleet.records import create_fleet, take_lock
 from ralph_tui.fleet.wording import lost_words
 from tests.e2e.cli import here
 from tests.fleet_events import a_loop, a_plan, started
@@ -42,6 +42,25 @@ def test_it_fits_80_columns(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert row.split()[1:6] == ["limit", "reached", "4/10", "95", "%"]
     assert "Make everything" in row
     assert " ".join(" ".join(lines).split()).count("all 10 iterations") == 9
+
+
+def test_an_open_question_has_the_command_that_answers_it(git_repo: Path) -> None:
+    fleet, lock = create_fleet(git_repo), take_lock(git_repo, "f", "now")
+    journal = Journal(fleet.journal, FakeClock())
+    for event in (
+        started(a_plan(a_loop("1"))).model_copy(update={"root": str(git_repo)}),
+        ev.LoopPlaced(loop="1", attempt=1, host="here", branch="b"),
+        ev.LoopBegan(loop="1", run_id="r", run="task-001/001", folder="/t"),
+        ev.LoopProgressed(loop="1", phase="paused", question="Go on?", question_id="q"),
+    ):
+        journal.append(event)
+    journal.close()
+    lock.rename(fleet.name)
+    _, _, question, answer = here("fleet", "status", cwd=git_repo).stdout.splitlines()
+    lock.release()
+    assert question.strip() == "Go on?"
+    assert answer.strip() == "answer it: ralph-tui fleet decide 1"
+    assert "answer it" not in here("fleet", "status", cwd=git_repo).stdout, "its process is gone"
 
 
 def test_of_a_journal_that_breaks_off_it_says_what_resume_does(git_repo: Path) -> None:
