@@ -249,6 +249,7 @@ def test_what_a_killed_fleet_ran_ends_and_goes_on_in_its_trees(root: Path) -> No
 
     assert done.returncode == 0, said(done)
     assert "loop 3 has ended and will not be retried; loop 2 will be retried" in done.stdout
+    assert "is lost" not in done.stdout, "its process died with the fleet's"
     assert (git(root, "rev-parse", "HEAD"), git(root, "status", "--porcelain")) == before
     assert (root / "plan.md").read_text() == "not even committed\n"
     loops = state_of(root).loops

@@ -5,7 +5,7 @@ from datetime import timedelta
 from ralph_tui.fleet import events as ev
 from ralph_tui.fleet.decisions import decide
 from ralph_tui.fleet.decisions.placing import patience_s
-from ralph_tui.fleet.plan import Plan
+from ralph_tui.fleet.plan import HERE, Plan
 from ralph_tui.fleet.runtime.assembly import end_reason
 from ralph_tui.fleet.state import margin_s
 from ralph_tui.fleet.wording import fleet_sentence, loop_sentence, state_word
@@ -399,6 +399,16 @@ class TestLeases:
         played.settle()
         placed = [one for one in played.made[-4:] if isinstance(one, ev.LoopPlaced)]
         assert [(one.loop, one.resumed) for one in placed] == [("1", True), ("2", True)]
+
+    def test_a_resumed_fleet_waits_for_its_own_host_before_it_calls_loops_lost(self) -> None:
+        played = PlayedFleet(a_plan(a_loop("1")))
+        played.join(HERE)
+        assert begun(played) == ["1"]
+        played.record(ev.FleetResumed(by="you"))
+        assert played.settle() == []
+        played.wait(11.0)  # no loops are to run here
+        (lost,) = played.settle()
+        assert isinstance(lost, ev.LoopLost)
 
 
 class TestAccounts:
