@@ -88,6 +88,7 @@ _UNTIL: Mapping[Lost, str] = {
 """How a lost fleet ended, for sentences about its loops."""
 RETRY_HINT = "'ralph-tui fleet resume' tries to collect it again"
 STARTS_OVER = "its clone was pruned: 'ralph-tui fleet resume' starts it over"
+BEGINS_AGAIN = "'ralph-tui fleet resume' tries it again with the same settings"
 COST_UNKNOWN = "cost unknown"
 _WAITING = {"paused": "paused", "limited": "waiting"}
 """Words for phases without agent activity."""
@@ -228,9 +229,11 @@ def name_loops(loops: Iterable[LoopState]) -> str:
 def loop_sentence(loop: LoopState, state: FleetState, now: datetime, *, lost: Lost = "") -> str:
     """Describe the status of a loop."""
     sentence_text = _loop_text(loop, state, now, lost=lost)
-    over = loop.starts_over and (lost == "died" or (state.finished is not None and not lost))
     was_aborted = state.stopping is not None and state.stopping.abort
-    return f"{sentence_text}; {STARTS_OVER}" if over and not was_aborted else sentence_text
+    if was_aborted or not (lost == "died" or (state.finished is not None and not lost)):
+        return sentence_text  # a resume is not the next step
+    hint = STARTS_OVER if loop.starts_over else BEGINS_AGAIN if loop.may_begin_again else ""
+    return f"{sentence_text}; {hint}" if hint else sentence_text
 
 
 def _loop_text(loop: LoopState, state: FleetState, now: datetime, *, lost: Lost) -> str:

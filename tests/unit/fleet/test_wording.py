@@ -183,6 +183,21 @@ def test_of_a_loop_that_was_better_than_it_ended_the_way_back_is_told() -> None:
     assert words(work) == f"loop 1 is collected as b, 2 files; {back}"
 
 
+def test_a_loop_that_could_not_begin_can_be_tried_again_once_the_fleet_has_ended() -> None:
+    missing = ev.LoopEnded(loop="1", outcome="failed", reason="no codex here", never_began=True)
+    over = ev.FleetFinished(outcome="failed")
+
+    def said(*more: ev.FleetEvent) -> str:
+        state = FleetState().replay(stamped([started(SIX), BEGUN[0], *more]))
+        return loop_sentence(state.loops["1"], state, NOW)
+
+    again = "'ralph-tui fleet resume' tries it again with the same settings"
+    assert said(missing) == "failed: no codex here"
+    assert said(missing, over) == f"failed: no codex here; {again}"
+    assert again not in said(BEGUN[1], ev.LoopEnded(loop="1", outcome="failed"), over)
+    assert again not in said(missing, ev.StopAsked(by="you", abort=True), over)
+
+
 def test_a_loop_lasts_as_long_as_it_worked() -> None:
     """Its own screen also leaves out the minute in which its fleet was dead."""
     status = {"version": STATUS_VERSION, "phase": "agent", "away_s": 65.0}
