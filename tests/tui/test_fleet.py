@@ -4,6 +4,7 @@ from functools import partial
 from operator import eq
 
 from textual import events
+from textual.widgets import TextArea
 
 from ralph_tui.commands import Abort, Guide, Pause, Stop, Unpause
 from ralph_tui.fleet import events as ev
@@ -345,6 +346,18 @@ def test_a_refusal_is_said() -> None:
     async def press(fleet: FleetDriver) -> None:
         fleet.fleet.refused.append((TargetedCommand("1", Pause()), "the run is already paused"))
         await fleet.sees("pause: the run is already paused")
+
+    with_fleet(press, FleetDriver(under_way()))
+
+
+def test_refused_guidance_is_the_next_draft() -> None:
+    async def press(fleet: FleetDriver) -> None:
+        refused = TargetedCommand("1", Guide(text="mind the lexer"))
+        fleet.fleet.refused.append((refused, "its host is lost"))
+        await fleet.sees("its host is lost; press g for the text you wrote")
+        await fleet.press("g")
+        area = fleet.app.screen.query_one(TextArea)
+        assert area.text == "mind the lexer"
 
     with_fleet(press, FleetDriver(under_way()))
 
