@@ -22,6 +22,7 @@ from ralph_tui.cli.live import sender_name
 from ralph_tui.cli.options import terminal_width
 from ralph_tui.cli.status_words import command_row
 from ralph_tui.config.files import screen_settings
+from ralph_tui.fleet.decisions.results import is_settled
 from ralph_tui.fleet.events import FleetEvent
 from ralph_tui.fleet.loop_state import LoopState
 from ralph_tui.fleet.plan import host_words
@@ -77,7 +78,7 @@ def attach(args: argparse.Namespace) -> int:
 
 
 def watch(folder: FleetFolder, loop: str | None = None, *, as_json: bool = False) -> int:
-    """Print a fleet's events until it ends.
+    """Print the events of a fleet, or of one of its loops, until it ends; return its exit code.
 
     ctrl+c stops watching; the fleet continues.
     """
@@ -88,19 +89,25 @@ def watch(folder: FleetFolder, loop: str | None = None, *, as_json: bool = False
             print(text, flush=True)
 
     def is_running(state: FleetState) -> bool:
-        return state.finished is None and folder.owner() is not None
+        one = state.loops.get(loop or "")
+        over = state.finished is not None or (one is not None and is_settled(state, one))
+        return not over and folder.owner() is not None
 
     journal = follow_fleet(folder.journal, on_event)
-    what = f"{folder.name}, loop {loop}" if loop else folder.name
+    what = f"{folder.name}/{loop}" if loop else folder.name
     if folder.owner() is not None:
         print(f"{what}: showing its lines until it ends; ctrl+c leaves it running", file=sys.stderr)
     try:
         state = follow_to_end(journal, FleetState(), is_running)
     except KeyboardInterrupt:
-        print(f"\n{folder.name} is still running; watch it again: ralph-tui fleet attach")
+        again = f"ralph-tui fleet attach{f' {what}' if loop else ''}"
+        print(f"\n{what} is still running; watch it again: {again}")
         return ExitCode.COMPLETED
     finally:
         journal.close()
+    one = state.loops.get(loop or "")
+    if one is not None and one.over and (state.finished is not None or is_settled(state, one)):
+        return OUTCOME_CODES[one.outcome] if one.outcome is not None else ExitCode.FAILED
     if state.finished is not None:
         return OUTCOME_CODES[state.finished.outcome]
     print(lost_words("died"))

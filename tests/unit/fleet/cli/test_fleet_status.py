@@ -7,6 +7,7 @@ import pytest
 
 from ralph_tui.adapters.records.journal import Journal
 from ralph_tui.base.errors import JournalError
+from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.fleet import events as ev
 from ralph_tui.fleet.cli.showing import show_fleet
 from ralph_tui.fleet.records import create_fleet, take_lock
@@ -61,6 +62,25 @@ def test_an_open_question_has_the_command_that_answers_it(git_repo: Path) -> Non
     assert question.strip() == "Go on?"
     assert answer.strip() == "answer it: ralph-tui fleet decide 1"
     assert "answer it" not in here("fleet", "status", cwd=git_repo).stdout, "its process is gone"
+
+
+def test_a_loop_is_watched_until_it_ends_and_not_until_its_fleet_does(git_repo: Path) -> None:
+    fleet, lock = create_fleet(git_repo), take_lock(git_repo, "f", "now")
+    journal = Journal(fleet.journal, FakeClock())
+    for event in (
+        started(a_plan(a_loop("1"), a_loop("2"))).model_copy(update={"root": str(git_repo)}),
+        ev.LoopPlaced(loop="1", attempt=1, host="here", branch="b"),
+        ev.LoopBegan(loop="1", run_id="r", run="task-001/001", folder="/t"),
+        ev.LoopEnded(loop="1", outcome="limit_reached"),
+        ev.ResultCollected(loop="1", branch="b", commit="c0"),
+    ):
+        journal.append(event)
+    journal.close()
+    lock.rename(fleet.name)
+    shown = here("fleet", "attach", "1", cwd=git_repo)
+    lock.release()
+    assert "loop 1 is collected" in shown.stdout.splitlines()[-1]
+    assert shown.returncode == ExitCode.LIMIT_REACHED
 
 
 def test_of_a_journal_that_breaks_off_it_says_what_resume_does(git_repo: Path) -> None:
