@@ -81,11 +81,12 @@ def find_live(name: str | None) -> LiveRun:
     owner = worker(run.lock)
     status = read_status(run) if owner is not None and run.journal.exists() else None
     if owner is None or (status is not None and not has_process(run, status["run_id"])):
-        raise _no_live_error(f"the run {run.name} has ended")
+        raise _no_live_error(f"the run {run.name} has ended", run)
     if status is None:
         raise _no_live_error("a run is starting here; try again in a second")
     if status["outcome"] is not None:
-        raise _no_live_error(f"the run {run.name} has ended ({outcome_word(status['outcome'])})")
+        ended = f"the run {run.name} has ended ({outcome_word(status['outcome'])})"
+        raise _no_live_error(ended, run)
     return LiveRun(run, owner, status)
 
 
@@ -100,7 +101,9 @@ def _worktree_run(root: Path) -> RecordedRun:
     return RecordedRun(folder / "events.jsonl")
 
 
-def _no_live_error(sentence: str) -> UsageError:
+def _no_live_error(sentence: str, run: RecordedRun | None = None) -> UsageError:
+    if run is not None and run.loop:
+        return UsageError(f"{sentence}; see 'ralph-tui fleet status'")
     return UsageError(
         f"{sentence}; start one with 'ralph-tui run' or 'ralph-tui resume', or choose another "
         "folder with --run"

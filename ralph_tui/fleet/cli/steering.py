@@ -20,6 +20,7 @@ from ralph_tui.cli.question_words import question_text
 from ralph_tui.fleet.ports import ALL, FLEET
 from ralph_tui.fleet.records import FleetFolder, find_fleet, fleets_folder, read_fleet
 from ralph_tui.fleet.sources.fleet import send_command
+from ralph_tui.fleet.state import end_reason
 from ralph_tui.fleet.wording import decide_command
 from ralph_tui.text.sanitize import clip, one_line
 
@@ -130,11 +131,11 @@ def find_live_fleet() -> FleetFolder:
     root = worktree_root(Path.cwd())
     owner = worker(fleets_folder(root) / "lock")
     if owner is None:
-        find_fleet(root)  # reports it if there never was a fleet
-        raise UsageError(
-            f"no fleet runs in {root}; start one with 'ralph-tui fleet run', or continue the "
-            "last one with 'ralph-tui fleet resume'"
-        )
+        newest = find_fleet(root)  # reports it if there never was a fleet
+        resumable = not end_reason(read_fleet(newest.journal).state())
+        ways = "start one with 'ralph-tui fleet run'"
+        ways += f", or continue {newest.name} with 'ralph-tui fleet resume'" if resumable else ""
+        raise UsageError(f"no fleet runs in {root}; {ways}")
     if not owner.run:
         raise UsageError(
             f"a fleet is starting here (process {owner.pid}) and checks its completion commands "

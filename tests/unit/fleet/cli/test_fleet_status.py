@@ -83,6 +83,19 @@ def test_a_loop_is_watched_until_it_ends_and_not_until_its_fleet_does(git_repo: 
     assert shown.returncode == ExitCode.LIMIT_REACHED
 
 
+def test_only_a_fleet_with_work_left_is_said_to_be_resumable(git_repo: Path) -> None:
+    journal = Journal(create_fleet(git_repo).journal, FakeClock())
+    journal.append(started(a_plan(a_loop("1"))).model_copy(update={"root": str(git_repo)}))
+    stopped = here("fleet", "pause", "all", cwd=git_repo).stderr
+    assert "or continue fleet-001 with 'ralph-tui fleet resume'" in stopped
+    journal.append(ev.LoopSkipped(loop="1", reason="aborted by you", aborted=True))
+    journal.append(ev.FleetFinished(outcome="aborted"))
+    journal.close()
+    over = here("fleet", "guide", "1", "Be brief", cwd=git_repo).stderr
+    assert "start one with 'ralph-tui fleet run'" in over
+    assert "fleet resume" not in over
+
+
 def test_of_a_journal_that_breaks_off_it_says_what_resume_does(git_repo: Path) -> None:
     start = started(a_plan(a_loop("1"))).model_copy(update={"root": str(git_repo)})
     journal = Journal(create_fleet(git_repo).journal, FakeClock())

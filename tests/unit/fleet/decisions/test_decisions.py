@@ -6,8 +6,7 @@ from ralph_tui.fleet import events as ev
 from ralph_tui.fleet.decisions import decide
 from ralph_tui.fleet.decisions.placing import patience_s
 from ralph_tui.fleet.plan import HERE, Plan
-from ralph_tui.fleet.runtime.assembly import end_reason
-from ralph_tui.fleet.state import margin_s
+from ralph_tui.fleet.state import end_reason, margin_s
 from ralph_tui.fleet.wording import fleet_sentence, loop_sentence, state_word
 from ralph_tui.text.terms import LOOPS
 from tests.fleet_events import a_loop, a_plan, three_tries
