@@ -28,7 +28,7 @@ from ralph_tui.fleet.loop_state import LoopState
 from ralph_tui.fleet.plan import host_words
 from ralph_tui.fleet.records import FleetFolder, find_fleet, find_fleets, read_fleet
 from ralph_tui.fleet.sources.fleet import Fleet, follow_fleet
-from ralph_tui.fleet.state import FleetState, Lost, why_lost
+from ralph_tui.fleet.state import FleetState, Lost, end_reason, why_lost
 from ralph_tui.fleet.wording import (
     COST_UNKNOWN,
     answer_hint,
@@ -327,7 +327,9 @@ def left_text(folder: FleetFolder, state: FleetState, lost: Lost = "") -> str:
             loops = [one for one in state.loops.values() if one.commit and one.place in places]
             branches = [one.branch for one in loops if one.branch]
             rows += [command_row(purpose, clip(", ".join(branches), 300))] if branches else []
-        rows += [command_row("continue it", "ralph-tui fleet resume")] if lost == "died" else []
+        resumable = lost != "unheard" and not end_reason(state)
+        again = f"ralph-tui fleet resume {folder.name}"
+        rows += [command_row("continue it", again)] if resumable else []
         return "\n".join(
             [*rows, command_row("its screen", f"ralph-tui fleet attach {folder.name}")]
         )
