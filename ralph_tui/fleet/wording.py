@@ -251,8 +251,8 @@ def _loop_text(loop: LoopState, state: FleetState, now: datetime, *, lost: Lost)
             return _away_text(loop.host, loop.lost_until, now)
         case "skipped":
             aborted = state.stopping is not None and state.stopping.abort
-            did = aborted or loop.not_needed
-            return f"it {'did' if did else 'will'} not run: {loop.reason}"
+            over = aborted or loop.not_needed or state.finished is not None
+            return f"it {'did' if over else 'will'} not run: {loop.reason}"
         case "ended":
             outcome = loop.outcome or "interrupted"
             stopped = loop.stop_reason if outcome == "interrupted" else ""

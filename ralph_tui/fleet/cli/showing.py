@@ -46,6 +46,10 @@ from ralph_tui.fleet.wording import (
 from ralph_tui.runtime.sources.follower import follow_to_end
 from ralph_tui.text.format import money, percent
 from ralph_tui.text.sanitize import clip, one_line
+from ralph_tui.text.terms import BEATEN, CHOSEN
+
+
+PLACES = {"chosen": CHOSEN.word, "beaten": BEATEN.word}
 
 
 def status(args: argparse.Namespace) -> int:
@@ -183,9 +187,9 @@ def _format_row(loop: LoopState, where: str) -> str:
         f"{loop.iteration}{of}" if loop.iteration else "",
         percent(100 * loop.completions[-1]) if loop.completions else "",
         money(loop.spent_usd) if loop.cost_reported else "",
-        loop.place if not loop.not_needed else "",
+        PLACES.get(loop.place, "") if not loop.not_needed else "",
     ]
-    widths = (5, 6, 6, 6)
+    widths = (5, 6, 6, 10)
     row = "  ".join(f"{cell:<{wide}}" for cell, wide in zip(cells, widths, strict=True))
     return "  ".join([row, *([f"on {host_words(where)}"] if where else []), _objective(loop)])
 
