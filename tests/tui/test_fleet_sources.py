@@ -315,10 +315,10 @@ def test_of_a_loop_that_is_over_the_command_that_restores_is_named(elsewhere: El
         await driver.sees("the end")
         page = [row.strip("│ ") for row in driver.text()]
         (offered,) = (row for row in page if row.startswith("restore "))
-        assert "ralph-tui restore --run" in offered
+        assert "ralph-tui restore --run fleet-001/1" in offered
         assert "restore" not in page[-1]
         await driver.press("r")
-        await driver.sees(f"--run {record} in your repository")
+        await driver.sees("--run fleet-001/1 in your repository")
 
     drive(driver, look, size=(160, 45))
     fleet.stop()
