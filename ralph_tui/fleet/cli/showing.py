@@ -48,7 +48,6 @@ from ralph_tui.text.format import money, percent
 from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.text.terms import BEATEN, CHOSEN
 
-
 PLACES = {"chosen": CHOSEN.word, "beaten": BEATEN.word}
 
 
