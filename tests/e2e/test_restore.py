@@ -478,7 +478,7 @@ def test_one_ref_is_gone(ended: Path) -> None:
     first = git(ended, "for-each-ref", "--format=%(refname)", "refs/ralph/").split()[0]
     git(ended, "update-ref", "-d", first)
     listed = here("restore", cwd=ended).stdout.splitlines()
-    assert ["no longer in" in line for line in listed[1:4]] == [True, False, False]
+    assert ["not in the" in line for line in listed[1:4]] == [True, False, False]
 
 
 def test_a_content_is_gone(ended: Path) -> None:
