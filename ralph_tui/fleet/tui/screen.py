@@ -245,12 +245,6 @@ class FleetScreen(ListScreen[FleetView]):
         else:
             super().action_close()
 
-    def action_search(self) -> None:
-        if not self.ralph.show_search():
-            self.foot.report(
-                "search: this screen shows only one fleet; ralph-tui search searches them all"
-            )
-
     def action_palette(self) -> None:
         # Imported late, so that the first paint does not wait for it.
         from ralph_tui.tui.modals.palette import Offer, choose  # noqa: PLC0415
