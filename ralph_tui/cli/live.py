@@ -23,6 +23,7 @@ from ralph_tui.runtime.sources.find_run import find_ours
 from ralph_tui.text.sanitize import one_line, plain
 from ralph_tui.text.terms import answer_word, outcome_word
 
+GUIDANCE_WAY = "sent during the session if the agent accepts it, else with the next prompt"
 TEXT_LIMIT = 100_000
 """Maximum characters of a text for the agent."""
 

@@ -15,7 +15,7 @@ from ralph_tui.adapters.remote.protocol import RefusedError
 from ralph_tui.base.errors import RalphError, UsageError
 from ralph_tui.cli.answering import answer_question
 from ralph_tui.cli.exit_codes import ExitCode
-from ralph_tui.cli.live import confirm, text_argument
+from ralph_tui.cli.live import GUIDANCE_WAY, confirm, text_argument
 from ralph_tui.cli.question_words import question_text
 from ralph_tui.fleet.ports import ALL, FLEET
 from ralph_tui.fleet.records import FleetFolder, find_fleet, fleets_folder, read_fleet
@@ -44,7 +44,7 @@ def unpause(args: argparse.Namespace) -> int:
 def guide(args: argparse.Namespace) -> int:
     """Send guidance to the agents of loops."""
     text = text_argument(args.text)
-    return _send_each(args.loop, "guide", "gets your guidance", text=text)
+    return _send_each(args.loop, "guide", f"has your guidance queued: {GUIDANCE_WAY}", text=text)
 
 
 def abort(args: argparse.Namespace) -> int:
