@@ -46,6 +46,7 @@ def add_answer_arguments(parser: argparse.ArgumentParser) -> None:
         "text",
         metavar="TEXT",
         nargs="*",
+        default=[],
         help="text for the answer (- reads standard input); for choose: a number for each "
         "question (1,3 for several) or your own words",
     )

@@ -68,16 +68,19 @@ def _completer(action: argparse.Action, command: str) -> object:
 
 
 def _run_names(prefix: str) -> Iterable[str]:
-    """List tasks, and the attempts of a task with several, or all attempts after a slash."""
+    """List tasks, the attempts of a task with several (all after a slash), and fleets' loops."""
     from ralph_tui.adapters.records.folders import worktree_root  # noqa: PLC0415 - loaded on demand
     from ralph_tui.adapters.records.listing import list_runs  # noqa: PLC0415
+    from ralph_tui.adapters.records.runs import find_mirrors  # noqa: PLC0415
 
-    names = [run.name for run in list_runs(worktree_root(Path.cwd()))]
+    root = worktree_root(Path.cwd())
+    names = [run.name for run in list_runs(root)]
     attempts: dict[str, list[str]] = {}
     for name in filter(_TYPEABLE.fullmatch, names):
         attempts.setdefault(name.partition("/")[0], []).append(name)
     shown = (names for names in attempts.values() if "/" in prefix or len(names) > 1)
-    return chain(attempts, *shown)
+    loops = dict.fromkeys(run.name for run in find_mirrors(root))
+    return chain(attempts, *shown, filter(_TYPEABLE.fullmatch, loops))
 
 
 def _all_run_names(prefix: str) -> Iterable[str]:
@@ -90,9 +93,7 @@ def _all_run_names(prefix: str) -> Iterable[str]:
 
 
 def _task_names(prefix: str) -> Iterable[str]:
-    return (
-        name for name in _run_names(prefix) if name != "hooks" and not name.startswith("hooks/")
-    )
+    return (name for name in _run_names(prefix) if name.startswith("task-"))
 
 
 def _complete_set(prefix: str) -> Iterable[str]:

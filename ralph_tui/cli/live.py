@@ -16,13 +16,14 @@ from ralph_tui.adapters.records.folders import named_path, ralph_folder, worktre
 from ralph_tui.adapters.records.lock import Owner, owner_of, worker
 from ralph_tui.adapters.records.run_status import Question, RunStatus
 from ralph_tui.adapters.records.runs import RecordedRun
-from ralph_tui.adapters.records.status import read_status
+from ralph_tui.adapters.records.status import has_process, read_status
 from ralph_tui.adapters.remote.client import PATIENCE_S, request
 from ralph_tui.base.errors import RalphError, UsageError
 from ralph_tui.runtime.sources.find_run import find_ours
 from ralph_tui.text.sanitize import one_line, plain
 from ralph_tui.text.terms import answer_word, outcome_word
 
+GUIDANCE_WAY = "sent during the session if the agent accepts it, else with the next prompt"
 TEXT_LIMIT = 100_000
 """Maximum characters of a text for the agent."""
 
@@ -37,7 +38,7 @@ class LiveRun:
 
     @property
     def name(self) -> str:
-        """Task and attempt, such as ``task-001/002``."""
+        """The name, such as ``task-001/002``, or ``fleet-001/3a`` for a fleet's loop."""
         return self.run.name
 
     @property
@@ -64,6 +65,7 @@ class LiveRun:
             {"name": name, **fields},
             PATIENCE_S,
             lambda: owner_of(self.run.lock, self.owner.run_id) is not None,
+            loop=self.run.loop or None,
         )
 
 
@@ -79,12 +81,13 @@ def find_live(name: str | None) -> LiveRun:
     run = find_ours(root, name) if name is not None else _worktree_run(root)
     owner = worker(run.lock)
     status = read_status(run) if owner is not None and run.journal.exists() else None
-    if owner is None or (status is not None and owner.run_id != status["run_id"]):
-        raise _no_live_error(f"the run {run.name} has ended")
+    if owner is None or (status is not None and not has_process(run, status["run_id"])):
+        raise _no_live_error(f"the run {run.name} has ended", run)
     if status is None:
         raise _no_live_error("a run is starting here; try again in a second")
     if status["outcome"] is not None:
-        raise _no_live_error(f"the run {run.name} has ended ({outcome_word(status['outcome'])})")
+        ended = f"the run {run.name} has ended ({outcome_word(status['outcome'])})"
+        raise _no_live_error(ended, run)
     return LiveRun(run, owner, status)
 
 
@@ -99,7 +102,9 @@ def _worktree_run(root: Path) -> RecordedRun:
     return RecordedRun(folder / "events.jsonl")
 
 
-def _no_live_error(sentence: str) -> UsageError:
+def _no_live_error(sentence: str, run: RecordedRun | None = None) -> UsageError:
+    if run is not None and run.loop:
+        return UsageError(f"{sentence}; see 'ralph-tui fleet status'")
     return UsageError(
         f"{sentence}; start one with 'ralph-tui run' or 'ralph-tui resume', or choose another "
         "folder with --run"

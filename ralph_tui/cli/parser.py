@@ -63,5 +63,5 @@ def add_run_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--run",
         metavar="RUN",
-        help="task, task/attempt, folder or journal (default: the run of this folder)",
+        help="task, task/attempt, fleet/loop, folder or journal (default: the run of this folder)",
     )

@@ -31,7 +31,7 @@ def format_row(point: SnapshotRow, note: str, *listed: float) -> str:
     when = f"{taken.at.astimezone():%Y-%m-%d %H:%M}"
     completion = "" if point.completion is None else percent(point.completion, *listed)
     mark = (BEST.glyph if point.best else " ") + (ROLLED_BACK.glyph if point.undo else " ")
-    gone = "" if point.held else "  (no longer in the repository)"
+    gone = "" if point.held else "  (not in the repository)"
     return f"{mark}{taken.number:>4}  {when}  iter {taken.iteration:>3}  {completion:>7}  " + (
         f"{_reason_text(taken, note)}{gone}".rstrip()
     )

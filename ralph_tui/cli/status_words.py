@@ -188,10 +188,12 @@ def _question_rows(status: RunStatus) -> list[tuple[str, str]]:
     words = dict.fromkeys(
         terms.answer_word(one_line(each["answer"])) for each in question["options"]
     )
+    asked_as = status.get("asked_as")
+    named = f" --run {shlex.quote(asked_as)}" if asked_as else ""
     return [
         ("question", clip(one_line(question["text"]), 200)),
         ("answers", ", ".join(words)),
-        ("decide", "ralph-tui decide"),
+        ("decide", f"ralph-tui decide{named}"),
     ]
 
 

@@ -9,12 +9,12 @@ from ralph_tui.cli.fronts.common import Printer
 from ralph_tui.events import Event, RunCrashed, RunFinished, RunResumed
 from ralph_tui.runtime.sources.follower import follow_to_end, followed_run
 from ralph_tui.state import RunState
-from ralph_tui.text.terms import DIED, PROCESS_GONE
+from ralph_tui.text.terms import DIED, ENDLESS
 
 
 def watch(run: RecordedRun, *, as_json: bool) -> int:
     """Print a run's events until it ends; ctrl+c does not stop the run."""
-    printer = Printer(as_json=as_json)
+    printer = Printer(as_json=as_json, loop=run.name if run.loop else "")
     code: ExitCode | None = None
 
     def on_event(event: Event) -> None:
@@ -36,5 +36,7 @@ def watch(run: RecordedRun, *, as_json: bool) -> int:
     finally:
         journal.close()
     if code is None:
-        print(f"{run.name} {DIED.word}: {PROCESS_GONE}", file=sys.stderr)
+        status = read_status(run)
+        word = ENDLESS.get(status["phase"], DIED).word
+        print(f"{run.name} {word}: {status['reason']}", file=sys.stderr)
     return ExitCode.FAILED if code is None else code

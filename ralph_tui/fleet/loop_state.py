@@ -177,6 +177,12 @@ class LoopState:
         return bool(self.not_collected) and not self.work_gone
 
     @property
+    def has_work_left(self) -> bool:
+        """True if it still has work to do when the fleet is resumed."""
+        unfinished = not self.over or (self.outcome == "interrupted" and self.place != "beaten")
+        return unfinished or self.may_begin_again or self.may_be_collected
+
+    @property
     def over(self) -> bool:
         """True if it ended or was skipped."""
         return self.status in ("ended", "skipped")

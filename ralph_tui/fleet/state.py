@@ -269,6 +269,20 @@ def why_lost(state: FleetState, problem: str, *, alive: bool) -> Lost:
     return "died" if state.finished is None else ""
 
 
+def end_reason(state: FleetState) -> str:
+    """Return why a fleet cannot be resumed; empty if there is work left."""
+    if state.finished is None:
+        return ""
+    if state.stopping is not None and state.stopping.abort:
+        return "it was aborted"
+    loops = state.loops.values()
+    if any(loop.has_work_left for loop in loops):
+        return ""
+    # Skipped loops would be skipped again, for the same reason.
+    skipped = any(loop.waits_again for loop in loops)
+    return f"all its loops have ended{' or were skipped' if skipped else ''}"
+
+
 def absent_until(state: FleetState, host: HostState) -> datetime:
     """Return when an absent host certainly runs nothing and is no longer waited for.
 

@@ -12,7 +12,7 @@ from ralph_tui.fleet.plan import HERE, MAX_NAMED, account_words, host_words, joi
 from ralph_tui.fleet.state import FleetState, Lost, absent_until, host_with_tree
 from ralph_tui.text.format import clock, count, duration, ending, money
 from ralph_tui.text.sanitize import clip, one_line
-from ralph_tui.text.terms import ENDLESS, NOT_NEEDED, RECORD_BROKEN, STAGES, in_words, outcome_word
+from ralph_tui.text.terms import ENDLESS, LOOPS, RECORD_BROKEN, STAGES, in_words, outcome_word
 
 
 def hold_words(login: str, state: FleetState, now: datetime) -> str:
@@ -88,6 +88,7 @@ _UNTIL: Mapping[Lost, str] = {
 """How a lost fleet ended, for sentences about its loops."""
 RETRY_HINT = "'ralph-tui fleet resume' tries to collect it again"
 STARTS_OVER = "its clone was pruned: 'ralph-tui fleet resume' starts it over"
+BEGINS_AGAIN = "'ralph-tui fleet resume' tries it again with the same settings"
 COST_UNKNOWN = "cost unknown"
 _WAITING = {"paused": "paused", "limited": "waiting"}
 """Words for phases without agent activity."""
@@ -204,6 +205,16 @@ def count_loops(state: FleetState) -> Iterator[str]:
         yield f"{over} of {len(loops)} ended"
 
 
+def decide_command(loop: str) -> str:
+    """Return the command that shows a loop's question and answers it."""
+    return f"ralph-tui fleet decide {loop}"
+
+
+def answer_hint(loop: LoopState, *, lost: Lost = "") -> str:
+    """Return how to answer a loop's question; empty if it waits for no answer."""
+    return f"answer it: {decide_command(loop.spec.id)}" if _is_asking(loop) and not lost else ""
+
+
 def _is_asking(loop: LoopState) -> bool:
     """True if an answer would reach it now; once its host is lost, the question may be over."""
     return loop.status == "running" and bool(loop.question)
@@ -218,9 +229,11 @@ def name_loops(loops: Iterable[LoopState]) -> str:
 def loop_sentence(loop: LoopState, state: FleetState, now: datetime, *, lost: Lost = "") -> str:
     """Describe the status of a loop."""
     sentence_text = _loop_text(loop, state, now, lost=lost)
-    over = loop.starts_over and (lost == "died" or (state.finished is not None and not lost))
     was_aborted = state.stopping is not None and state.stopping.abort
-    return f"{sentence_text}; {STARTS_OVER}" if over and not was_aborted else sentence_text
+    if was_aborted or not (lost == "died" or (state.finished is not None and not lost)):
+        return sentence_text  # a resume is not the next step
+    hint = STARTS_OVER if loop.starts_over else BEGINS_AGAIN if loop.may_begin_again else ""
+    return f"{sentence_text}; {hint}" if hint else sentence_text
 
 
 def _loop_text(loop: LoopState, state: FleetState, now: datetime, *, lost: Lost) -> str:
@@ -236,11 +249,10 @@ def _loop_text(loop: LoopState, state: FleetState, now: datetime, *, lost: Lost)
             return f"it is starting on {host_words(loop.host)}{stage}"
         case "lost":
             return _away_text(loop.host, loop.lost_until, now)
-        case "skipped" if loop.not_needed:
-            return f"{NOT_NEEDED.word}: {loop.reason}"
         case "skipped":
             aborted = state.stopping is not None and state.stopping.abort
-            return f"it {'did' if aborted else 'will'} not run: {loop.reason}"
+            over = aborted or loop.not_needed or state.finished is not None
+            return f"it {'did' if over else 'will'} not run: {loop.reason}"
         case "ended":
             outcome = loop.outcome or "interrupted"
             stopped = loop.stop_reason if outcome == "interrupted" else ""
@@ -318,16 +330,16 @@ def state_word(loop: LoopState, *, lost: Lost = "") -> str:
         return "lost" if elsewhere(loop) else ENDLESS[lost].word
     if loop.status == "running":
         return "asking" if loop.question else _WAITING.get(loop.phase, "running")
-    if loop.not_needed:
-        return NOT_NEEDED.word
-    return loop.status
+    return LOOPS[loop.status].word
 
 
 def cost_words(state: FleetState) -> str:
     """Return the reported cost of all loops, such as ``$1.20`` or ``cost unknown``."""
     loops = list(state.loops.values())
     if not any(loop.cost_reported for loop in loops):
-        return COST_UNKNOWN if any(loop.cost_missing for loop in loops) else money(0.0)
+        # Agents report a session's cost at its end, or never.
+        begun = any(loop.began_at or loop.cost_missing for loop in loops)
+        return COST_UNKNOWN if begun else money(0.0)
     least = "at least " if any(loop.cost_missing for loop in loops) else ""
     return f"{least}{money(state.spent_usd)}"
 

@@ -63,10 +63,15 @@ class FleetGlance:
     """Its current state in words."""
     cost: str
     """Cost of its loops in words, as far as their agents report it."""
-    live: bool
-    """True if a process is running it."""
+    end: str = ""
+    """Its outcome or how it was lost, a key of ``STATES`` in the terms; empty while it runs."""
     asking: bool = False
     """True if one of its loops is waiting for an answer."""
+
+    @property
+    def live(self) -> bool:
+        """True if a process is running it."""
+        return not self.end
 
 
 class Runs(Protocol):

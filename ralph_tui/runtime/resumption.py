@@ -69,6 +69,11 @@ def plan_resume(
 
     `load_settings` receives the recorded settings, by dotted name, as one layer of several.
     """
+    if run.loop:
+        raise UsageError(
+            f"{one_line(run.name)} is a loop of a fleet: 'ralph-tui fleet resume' continues the "
+            f"fleet, 'ralph-tui replay {one_line(run.name)}' shows the loop's record"
+        )
     if run.folder.parent.parent.parent != ralph_folder(root) / "tasks":
         raise UsageError(
             f"{one_line(str(run.folder))} is not a run of this worktree ({root}); resume it in its "

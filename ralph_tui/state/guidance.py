@@ -23,10 +23,21 @@ class Guidance:
     into: Literal["session", "prompt"] | None = None
 
 
+NEVER_SENT = "never sent to the agent"
+
+
+def delivery_words(item: Guidance, *, over: bool) -> str:
+    """Return ``queued``, or ``delivered with a prompt``; `over` is True once the run has ended."""
+    if item.status == "queued":
+        return NEVER_SENT if over else "queued"
+    into = {"session": " into the session", "prompt": " with a prompt"}.get(item.into or "", "")
+    return f"{item.status}{into}"
+
+
 def unsent_words(texts: Iterable[str]) -> str:
     """Return ``never sent to the agent: use small commits``; empty if all of it was sent."""
     shown = [clip(one_line(text), LONGEST) for text in texts]
-    return f"never sent to the agent: {'; '.join(shown)}" if shown else ""
+    return f"{NEVER_SENT}: {'; '.join(shown)}" if shown else ""
 
 
 class GuidanceFold(Fold):

@@ -225,7 +225,7 @@ NOT_RECORDED = "not recorded by the tool that ran this"
 
 LOOPS: Mapping[str, Term] = {
     "queued": Term("⋯", "queued"),
-    "placing": Term(PHASES["waiting"].glyph, "placing"),
+    "placing": Term(PHASES["waiting"].glyph, "starting"),
     "lost": Term(DIED.glyph, "lost"),
     "skipped": Term("–", "skipped"),
 }
@@ -243,7 +243,6 @@ STAGES: Mapping[str, str] = {
 BEST = Term("★", "best")
 CHOSEN = Term(BEST.glyph, "chosen")
 BEATEN = Term("", "not chosen")
-NOT_NEEDED = Term("–", "not needed")
 """Results of attempts when several share an objective."""
 ROLLED_BACK = Term("↶", "restored")
 PASSED = Term("✓", "passed")

@@ -249,6 +249,7 @@ def test_what_a_killed_fleet_ran_ends_and_goes_on_in_its_trees(root: Path) -> No
 
     assert done.returncode == 0, said(done)
     assert "loop 3 has ended and will not be retried; loop 2 will be retried" in done.stdout
+    assert "is lost" not in done.stdout, "its process died with the fleet's"
     assert (git(root, "rev-parse", "HEAD"), git(root, "status", "--porcelain")) == before
     assert (root / "plan.md").read_text() == "not even committed\n"
     loops = state_of(root).loops
@@ -418,6 +419,10 @@ def refused_where_somebody_listens(root: Path, *words: str) -> None:
         assert done.stderr == sentence
         assert sorted((root / ".aiwg").rglob("events.jsonl")) == before
         assert [path.stat().st_size for path in before] == lengths
+
+
+def test_only_what_an_answer_cannot_do_without_is_called_missing(root: Path) -> None:
+    assert "LOOP is missing;" in here("fleet", "decide", cwd=root).stderr
 
 
 def test_without_a_fleet_each_command_says_what_to_do(root: Path) -> None:

@@ -133,7 +133,7 @@ def test_a_used_up_budget_ends_the_fleet_and_what_is_over_it_is_said_everywhere(
     assert lines.splitlines()[-1].endswith(f"the fleet ended: limit reached: {text}")
     assert shown.splitlines()[0] == f"fleet-001  limit reached: {text}"
     assert shown.count("stopped: the fleet's budget is used up") == 1
-    assert shown.count("it will not run: the fleet has used 100 % of its budget") == 1
+    assert shown.count("it did not run: the fleet has used 100 % of its budget") == 1
     assert nothing_is_left(root)
 
     journal = find_fleet(root).journal

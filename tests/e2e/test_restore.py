@@ -471,14 +471,14 @@ def test_the_refs_were_pruned(ended: Path) -> None:
         git(ended, "update-ref", "-d", ref)
     assert "no longer has snapshot 1 (pruned" in refused(ended, "1", "--yes")
     listed = here("restore", cwd=ended).stdout
-    assert listed.count("(no longer in the repository)") == 3
+    assert listed.count("(not in the repository)") == 3
 
 
 def test_one_ref_is_gone(ended: Path) -> None:
     first = git(ended, "for-each-ref", "--format=%(refname)", "refs/ralph/").split()[0]
     git(ended, "update-ref", "-d", first)
     listed = here("restore", cwd=ended).stdout.splitlines()
-    assert ["no longer in" in line for line in listed[1:4]] == [True, False, False]
+    assert ["not in the" in line for line in listed[1:4]] == [True, False, False]
 
 
 def test_a_content_is_gone(ended: Path) -> None:
@@ -504,7 +504,7 @@ def test_the_repository_is_gone(ended: Path) -> None:
     assert "git" in refused(ended, "1", "--yes", code=2)
     done = here("restore", cwd=ended)
     assert done.returncode == 0
-    assert done.stdout.count("no longer in the repository") == 3
+    assert done.stdout.count("not in the repository") == 3
 
 
 def test_a_run_of_another_worktree(ended: Path, tmp_path: Path) -> None:

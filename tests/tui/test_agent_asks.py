@@ -1,6 +1,7 @@
 """An agent's question in the cockpit: a letter allows, a digit chooses."""
 
 import pytest
+from textual.widgets import TextArea
 
 from ralph_tui.commands import Answer, Hold
 from ralph_tui.events import QuestionWithdrawn
@@ -142,6 +143,30 @@ def test_own_words_are_an_answer_and_escape_leads_back() -> None:
     assert [type(command) for command in driver.sent].count(Hold) == 1, (
         "an active user is not rushed"
     )
+
+
+@pytest.mark.parametrize("keys", [("w", *"none"), ("w", *"none", "enter")], ids=["typed", "taken"])
+def test_own_words_for_a_question_that_closes_are_the_next_draft(keys: tuple[str, ...]) -> None:
+    async def look(driver: Driver) -> None:
+        await opened(driver, ChoiceQuestion)
+        await driver.press(*keys)
+        state = driver.cockpit.state
+        assert state.needs.question is not None
+        gone = QuestionWithdrawn(
+            seq=state.seq + 1,
+            at=state.at,
+            question_id=state.needs.question.question_id,
+            reason="the agent withdrew it",
+        )
+        driver.inbox.append(gone)
+        await driver.sees("question closed: the agent withdrew it")
+        await driver.press("escape")
+        await driver.until(lambda: driver.app.screen is driver.app.base)
+        driver.watch.now += 6.0
+        await driver.press("g")
+        assert driver.app.screen.query_one(TextArea).text == "none"
+
+    drive(live(story("choices")), look)
 
 
 def test_nothing_is_sent_while_nothing_is_chosen() -> None:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,9 +13,11 @@ from textual import events
 from textual.widgets import TextArea
 
 from ralph_tui.commands import Abort, Answer, Command, Extend, Guide, Hold
-from ralph_tui.events import Event, QuestionAnswered, QuestionAsked, QuestionHeld
+from ralph_tui.events import Event, QuestionAnswered, QuestionAsked, QuestionHeld, RunFinished
 from ralph_tui.events.waiting import Takes
+from ralph_tui.runtime.sources.live import Live
 from ralph_tui.runtime.sources.replay import Replay
+from ralph_tui.runtime.sources.run_record import RunRecord
 from ralph_tui.state import RunState
 from ralph_tui.tui.draw.course import marks_of
 from ralph_tui.tui.draw.spans import cells
@@ -188,7 +191,7 @@ def test_who_is_writing_when_the_question_is_settled_goes_on_writing() -> None:
         await driver.press("u", "s", "e")
         happens(driver, QuestionAnswered(question_id="q1", answer="approve", by="ada"))
         await driver.sees("question closed: approve, by ada")
-        await driver.sees("then shows what you wrote")
+        await driver.sees("your text is kept")
         assert "waiting for your answer" not in "\n".join(driver.text())
         await driver.press("space", "a", "b", "x", "q", "escape")
         await driver.until(lambda: not isinstance(driver.app.screen, Question))
@@ -196,6 +199,38 @@ def test_who_is_writing_when_the_question_is_settled_goes_on_writing() -> None:
         assert driver.app.screen.query_one(TextArea).text == "use abxq"
 
     assert drive(live(story("redirect")), look).sent == [HELD]
+
+
+def test_words_that_an_ended_run_can_no_longer_take_are_in_a_file(tmp_path: Path) -> None:
+    driver = live(story("redirect"))
+    assert isinstance(driver.source, Live)
+    journal = tmp_path / ".aiwg" / "ralph" / "tasks" / "task-001" / "attempts" / "001"
+    driver.source.record = RunRecord(journal / "events.jsonl")
+
+    async def look(driver: Driver) -> None:
+        await opened(driver)
+        await driver.press("e")
+        area(driver).text = "try the lexer"
+        happens(driver, RunFinished(outcome="aborted", reason="", iterations=1, completion=0))
+        await driver.sees("your text is kept")
+        await driver.press("escape")
+        await driver.sees("your text is in ")
+
+    drive(driver, look)
+    assert (journal / "exports" / "unsent.txt").read_text() == "try the lexer"
+
+
+def test_refused_guidance_is_the_next_draft() -> None:
+    driver = live(story("running"))
+
+    async def look(driver: Driver) -> None:
+        wish = Guide(text="try the lexer")
+        driver.source.refused.append((wish, "20 messages are already waiting"))
+        await driver.sees("already waiting; press g for the text you wrote")
+        await driver.press("g")
+        assert driver.app.screen.query_one(TextArea).text == "try the lexer"
+
+    drive(driver, look)
 
 
 def test_words_that_came_too_late_are_the_next_draft() -> None:

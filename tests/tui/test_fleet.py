@@ -4,13 +4,14 @@ from functools import partial
 from operator import eq
 
 from textual import events
+from textual.widgets import TextArea
 
 from ralph_tui.commands import Abort, Guide, Pause, Stop, Unpause
 from ralph_tui.fleet import events as ev
 from ralph_tui.fleet.ports import ALL, FLEET, TargetedCommand
 from ralph_tui.fleet.state import FleetState
 from ralph_tui.fleet.tui import bars
-from ralph_tui.fleet.tui.keys import KEYS
+from ralph_tui.fleet.tui.keys import KEYS, STATES
 from ralph_tui.fleet.tui.table import COLUMNS, LoopTable
 from ralph_tui.fleet.tui.view import FleetView, LoopRow
 from ralph_tui.text.keys import Keys
@@ -148,6 +149,16 @@ def test_every_phase_of_a_loop_has_glyph_and_word(phase: str) -> None:
         assert _row("1", fleet).startswith(PHASES[phase].glyph)
 
     with_fleet(look, FleetDriver(timed([*under_way(), *works("1", 0.9, phase=phase)])))
+
+
+def test_a_short_word_does_not_call_an_agent_at_work_that_the_sign_says_is_waited_for() -> None:
+    async def look(fleet: FleetDriver) -> None:
+        assert PHASES["waiting"].short_label in _row("1", fleet)
+        rows = dict(STATES[1])
+        assert rows[PHASES["waiting"].glyph] == "starting, or no output yet"
+
+    journal = timed([*under_way(), *works("1", 0.9, phase="waiting")])
+    with_fleet(look, FleetDriver(journal), size=(120, 45))
 
 
 @each_row("outcome", OUTCOMES)
@@ -335,6 +346,18 @@ def test_a_refusal_is_said() -> None:
     async def press(fleet: FleetDriver) -> None:
         fleet.fleet.refused.append((TargetedCommand("1", Pause()), "the run is already paused"))
         await fleet.sees("pause: the run is already paused")
+
+    with_fleet(press, FleetDriver(under_way()))
+
+
+def test_refused_guidance_is_the_next_draft() -> None:
+    async def press(fleet: FleetDriver) -> None:
+        refused = TargetedCommand("1", Guide(text="mind the lexer"))
+        fleet.fleet.refused.append((refused, "its host is lost"))
+        await fleet.sees("its host is lost; press g for the text you wrote")
+        await fleet.press("g")
+        area = fleet.app.screen.query_one(TextArea)
+        assert area.text == "mind the lexer"
 
     with_fleet(press, FleetDriver(under_way()))
 

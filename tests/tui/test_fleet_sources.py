@@ -1,5 +1,6 @@
 """A fleet watched from another process: it reads journals and sends to the socket."""
 
+import argparse
 import socket
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,6 +14,9 @@ from ralph_tui.adapters.records.lock import Lock
 from ralph_tui.adapters.remote.requests import Request
 from ralph_tui.adapters.remote.server import Reply, hearing_fleet, serving
 from ralph_tui.base.errors import RalphError, UsageError
+from ralph_tui.cli.commands import attach
+from ralph_tui.cli.exit_codes import NextCommand
+from ralph_tui.cli.live import find_live
 from ralph_tui.commands import Pause
 from ralph_tui.events import Event
 from ralph_tui.fleet import events as ev
@@ -24,9 +28,14 @@ from ralph_tui.fleet.sources.loop import FleetLoop, open_loop
 from ralph_tui.fleet.wording import lost_words
 from ralph_tui.ports.host import Accepted, Refused
 from ralph_tui.runtime.clock import SystemClock
+from ralph_tui.runtime.sources.find_run import find_ours
 from ralph_tui.runtime.sources.replay import Replay
 from ralph_tui.state import RunState
 from ralph_tui.state.fleet_work import FleetWork
+from ralph_tui.text.keys import DEFAULTS
+from ralph_tui.text.terms import OUTCOMES
+from ralph_tui.tui.home import bars as home_bars
+from tests.e2e.cli import here
 from tests.tui.driving import Driver, drive, story
 from tests.tui.fleets import BEGINS, began, collected, ended, joined, works
 from tests.waiting import until
@@ -160,6 +169,41 @@ def test_a_command_names_its_loop_and_a_refusal_comes_back(elsewhere: Elsewhere)
     fleet.stop()
 
 
+def test_a_loop_has_one_name_for_all_commands(
+    elsewhere: Elsewhere, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard: list[Request] = []
+
+    def hear(request: Request, reply: Reply) -> None:
+        heard.append(request)
+        reply(Accepted(7))
+
+    events = story("running")[:50]
+    for attempt in (1, 2):
+        elsewhere.mirrors("3a", *events, attempt=attempt).close()
+    monkeypatch.chdir(tmp_path)
+    run = find_ours(tmp_path, "fleet-001/3a")
+    assert run.folder == elsewhere.folder.mirror("3a", 2), "the newest attempt"
+    with serving(hearing_fleet(hear, lambda _: None), BEGINS.fleet_id) as path:
+        assert elsewhere.lock is not None
+        elsewhere.lock.rename(elsewhere.folder.name, str(path))
+        live = find_live("fleet-001/3a")
+        live.request("pause")
+        assert here("fleet", "guide", "fleet-001/3a", "Be brief", cwd=tmp_path).returncode == 0
+        screen = argparse.Namespace(run="fleet-001/3a", json=False)
+        monkeypatch.setattr(attach, "on_terminal", lambda: True)
+        with pytest.raises(NextCommand) as instead:
+            attach.run(screen)
+    assert instead.value.words == ("fleet", "attach", "fleet-001/3a")
+    assert [(one.loop, one.command.name) for one in heard] == [("3a", "pause"), ("3a", "guide")]
+    assert (live.name, live.status["run"]) == ("fleet-001/3a", "fleet-001/3a")
+    shown = here("replay", "fleet-001/3a", "--headless", cwd=tmp_path).stdout
+    assert "run fleet-001/3a: " in shown.splitlines()[0]
+    told = here("status", "fleet-001/4", cwd=tmp_path).stderr
+    assert "no run 'fleet-001/4' here; known runs: fleet-001/3a\n" in told
+    assert "'ralph-tui fleet resume'" in here("resume", "fleet-001/3a", cwd=tmp_path).stderr
+
+
 def test_nobody_hears_a_command_where_the_process_is_gone(elsewhere: Elsewhere) -> None:
     fleet = _looked(Fleet(elsewhere.folder))
     fleet.start()
@@ -271,10 +315,10 @@ def test_of_a_loop_that_is_over_the_command_that_restores_is_named(elsewhere: El
         await driver.sees("the end")
         page = [row.strip("│ ") for row in driver.text()]
         (offered,) = (row for row in page if row.startswith("restore "))
-        assert "ralph-tui restore --run" in offered
+        assert "ralph-tui restore --run fleet-001/1" in offered
         assert "restore" not in page[-1]
         await driver.press("r")
-        await driver.sees(f"--run {record} in your repository")
+        await driver.sees("--run fleet-001/1 in your repository")
 
     drive(driver, look, size=(160, 45))
     fleet.stop()
@@ -322,7 +366,13 @@ def test_home_is_told_of_the_newest_fleet(elsewhere: Elsewhere, tmp_path: Path) 
     glance = followed.glance()
     assert glance is not None
     assert glance.sentence.startswith("loop 1 is waiting for your answer")
-    assert glance.cost == "$1.50"
+    assert (glance.cost, glance.live) == ("$1.50", True)
+    elsewhere.records(ev.FleetFinished(outcome="limit_reached"))
+    until(lambda: (seen := followed.glance()) is not None and not seen.live)
+    over = followed.glance()
+    assert over is not None
+    (sign, _), *_ = home_bars.fleet(over, DEFAULTS)[0]
+    assert sign.strip() == OUTCOMES["limit_reached"].glyph
     assert FollowedFleet(tmp_path / "nothing").glance() is None
 
 

@@ -1,8 +1,8 @@
 """Past and present runs of a worktree, and what RUN means on the command line.
 
-RUN may be a task (``task-001``), another worktree, or ``hooks``; then its newest run is used. It
-may also be an attempt (``task-001/002``), the folder of an attempt, a loop recorded by hooks, or a
-journal. Without RUN, the newest run of this worktree is used.
+RUN may be a task (``task-001``), a fleet's loop (``fleet-001/3a``), another worktree, or ``hooks``;
+then its newest run is used. It may also be an attempt (``task-001/002``), the folder of an attempt,
+a loop recorded by hooks, or a journal. Without RUN, the newest run of this worktree is used.
 """
 
 from collections.abc import Iterator
@@ -60,7 +60,7 @@ class RecordedRun:
         if self.hooked:
             return f"{HOOKED}/{self.folder.name}"
         if self.fleet is not None:
-            return f"{self.fleet.name}/{self.folder.absolute().parents[1].name}"
+            return f"{self.fleet.name}/{self.loop}"
         if self.folder.parent.name == "attempts":
             return f"{self.folder.parent.parent.name}/{self.folder.name}"
         return self.folder.name
@@ -80,6 +80,11 @@ class RecordedRun:
         places = self.folder.absolute().parents
         mirrored = len(places) > 4 and (places[2].name, places[4].name) == ("loops", "fleets")
         return places[3] if mirrored else None
+
+    @property
+    def loop(self) -> str:
+        """Id of the fleet's loop that the run mirrors; empty for any other run."""
+        return self.folder.absolute().parents[1].name if self.fleet is not None else ""
 
     @property
     def of_fleet(self) -> bool:
@@ -225,11 +230,17 @@ def _named(root: Path, name: str) -> RecordedRun:
     matches = [run for run in runs if name in (run.name, run.name.split("/")[0])]
     if matches:
         return matches[-1]
-    if name in [folder.name for folder in fleet_folders(root)]:
+    fleet = name.partition("/")[0]
+    mirrors = [run for run in find_mirrors(root) if run.name.startswith(f"{fleet}/")]
+    if loops := [run for run in mirrors if run.name == name]:
+        return loops[-1]
+    if "/" in name and mirrors:
+        runs = mirrors
+    elif name in [folder.name for folder in fleet_folders(root)]:
         raise UsageError(
             f"{name} is a fleet, not a run: see it with 'ralph-tui fleet status {name}' or "
             f"'ralph-tui fleet attach {name}'"
         )
-    known = ", ".join(run.name for run in runs)
+    known = ", ".join(dict.fromkeys(run.name for run in runs))
     why_not = f"known runs: {known}" if known else describe_no_runs(root)
     raise UsageError(f"no run '{one_line(name)}' here; {why_not}")

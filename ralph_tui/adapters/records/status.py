@@ -76,7 +76,8 @@ def read_status(run: RecordedRun, *, from_journal: bool = False) -> RunStatus:
         return _complete_hooked(run, status)
     alive = status["outcome"] is None and has_process(run, status["run_id"])
     status["alive"] = alive
-    status["run"] = status["run"] or run.name
+    # In its clone, a fleet's loop is an attempt like any other.
+    status["run"] = run.name if run.loop else status["run"] or run.name
     status["journal"] = str(run.journal)
     if status["outcome"] is None and not alive:
         status["phase"], status["reason"] = phase_without_end(run)

@@ -12,6 +12,7 @@ from ralph_tui.analysis.report.material import Material, moment
 from ralph_tui.analysis.report.requests import Request
 from ralph_tui.state import IterationSpan
 from ralph_tui.state.foreign import ForeignRows
+from ralph_tui.state.guidance import delivery_words
 from ralph_tui.text.format import count, duration, percent, signed, token_count, with_lines
 from ralph_tui.text.terms import BEST, CRITICAL, ROLLED_BACK, WAITS, WARNING, sender_label
 
@@ -190,8 +191,9 @@ def _checkpoints(material: Material) -> str:
 
 
 def _guidance(material: Material) -> str:
+    over = not material.state.run.live
     return "\n".join(
-        f"- {escaped(item.text)} ({item.status}{f' in the {item.into}' if item.into else ''})"
+        f"- {escaped(item.text)} ({delivery_words(item, over=over)})"
         for item in material.state.guidance.items.values()
     )
 

@@ -14,7 +14,7 @@ from ralph_tui.adapters.records.run_status import RunStatus
 from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.adapters.records.status import read_status
 from ralph_tui.base.errors import UsageError
-from ralph_tui.cli.exit_codes import ExitCode
+from ralph_tui.cli.exit_codes import ExitCode, NextCommand
 from ralph_tui.cli.fronts.presentation import on_terminal
 from ralph_tui.cli.live import sender_name
 from ralph_tui.cli.status_words import command_row, next_step
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "run",
         metavar="RUN",
         nargs="?",
-        help="task, task/attempt, folder or journal (default: the live run)",
+        help="task, task/attempt, fleet/loop, folder or journal (default: the live run)",
     )
     parser.add_argument(
         "--json", action="store_true", help="print events, one JSON object per line"
@@ -63,6 +63,8 @@ def run(args: argparse.Namespace) -> int:
     # A record written by hooks never ends: another session may follow.
     watched = found.hooked and status["outcome"] is None
     is_live = status["alive"] or watched
+    if is_live and found.loop:  # its commands go to the fleet
+        raise NextCommand(("fleet", "attach", found.name), worktree_root(found.folder))
     from ralph_tui.cli.fronts.stage import Stage  # noqa: PLC0415 - only with a terminal
 
     def load(stage: "Stage") -> "Front":

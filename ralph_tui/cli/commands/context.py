@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add this command's arguments."""
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
-        "run", metavar="RUN", nargs="?", help="task, task/attempt, folder or journal"
+        "run", metavar="RUN", nargs="?", help="task, task/attempt, fleet/loop, folder or journal"
     )
     which.add_argument("--run", dest="named", metavar="RUN", help="the same, for a run elsewhere")
     parser.add_argument("--json", action="store_true", help="print everything as one JSON object")

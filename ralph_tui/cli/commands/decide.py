@@ -23,6 +23,9 @@ def run(args: argparse.Namespace) -> int:
     Raises ``RalphError`` if no question is open, or the run refuses.
     """
     live = find_live(args.run)
+    if args.run:
+        args.decide += f" --run {shlex.quote(args.run)}"
+        args.guide += f" --run {shlex.quote(args.run)}"
     question = live.question
     if question is None:
         raise RalphError(f"{live.run.name} has no open question; {_suggest(live, args)}")

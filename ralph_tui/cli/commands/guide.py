@@ -3,7 +3,7 @@
 import argparse
 
 from ralph_tui.base.errors import UsageError
-from ralph_tui.cli.live import find_live, text_argument
+from ralph_tui.cli.live import GUIDANCE_WAY, find_live, text_argument
 from ralph_tui.cli.parser import add_run_option
 from ralph_tui.text.sanitize import clip, one_line
 
@@ -37,10 +37,7 @@ def run(args: argparse.Namespace) -> int:
     text = text_argument(args.text)
     live = find_live(args.run)
     live.request("guide", text=text)
-    print(
-        f"guidance queued for {live.run.name}: sent during the session if the agent accepts it, "
-        "else with the next prompt"
-    )
+    print(f"guidance queued for {live.run.name}: {GUIDANCE_WAY}")
     return 0
 
 

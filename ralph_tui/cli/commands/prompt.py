@@ -27,7 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     show = actions.add_parser(
         "show", help="show a prompt as sent; without RUN and K, the prompt that would be sent now"
     )
-    show.add_argument("run", metavar="RUN", nargs="?", help="task, task/attempt, folder, journal")
+    show.add_argument(
+        "run", metavar="RUN", nargs="?", help="task, task/attempt, fleet/loop, folder, journal"
+    )
     show.add_argument(
         "--iteration", metavar="K", type=int, help="of this iteration (default: the last)"
     )

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ralph_tui.adapters.records.folders import worktree_root
+from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.base.errors import UsageError
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.fronts.presentation import wants_screen
@@ -25,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "run",
         metavar="RUN",
         nargs="?",
-        help="task, task/attempt, folder or journal (default: the newest)",
+        help="task, task/attempt, fleet/loop, folder or journal (default: the newest)",
     )
     parser.add_argument(
         "--at",
@@ -67,7 +68,8 @@ def _print_lines(found: "AnyRun", at: int | None, *, as_json: bool) -> int:
 
     recording = read_run(found)
     until = None if at is None else check_position(run_name(recording), len(recording.events), at)
-    printer = Printer(as_json=as_json)
+    is_loop = isinstance(found, RecordedRun) and found.loop
+    printer = Printer(as_json=as_json, loop=found.name if is_loop else "")
     for event in recording.events[:until]:
         printer.print(event)
     if remark := recording.problem or recording.newer:

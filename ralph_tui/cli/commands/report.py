@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "run",
         metavar="RUN",
         nargs="?",
-        help="task, task/attempt, folder or journal (default: the newest)",
+        help="task, task/attempt, fleet/loop, folder or journal (default: the newest)",
     )
     parser.add_argument(
         "--full", action="store_true", help="include iterations, chart, approaches and checkpoints"

@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
     found = live.run if live is not None else find_ours(root, args.run)
     if args.snapshot is None:
         return _list(found)
-    if live is not None:
+    if live is not None and not found.loop:
         return _restore_live(live, args)
     return _restore_ended(root, found, args)
 

@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = "Show the status of a run (default: the newest)."
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
-        "run", metavar="RUN", nargs="?", help="task, task/attempt, folder or journal"
+        "run", metavar="RUN", nargs="?", help="task, task/attempt, fleet/loop, folder or journal"
     )
     which.add_argument("--run", dest="named", metavar="RUN", help="the same, for a run elsewhere")
     form = parser.add_mutually_exclusive_group()

@@ -15,7 +15,7 @@ from ralph_tui.cli.exit_codes import OUTCOME_CODES, ExitCode
 from ralph_tui.cli.fronts.output import print_line
 from ralph_tui.cli.fronts.run_lines import PlainLines
 from ralph_tui.cli.status_words import command_row
-from ralph_tui.events import Event
+from ralph_tui.events import Event, RunStarted
 from ralph_tui.state import RunState
 
 if TYPE_CHECKING:
@@ -82,10 +82,16 @@ def warn(text: str) -> None:
 class Printer:
     """Prints the events of a run; some kinds have no line, because only a screen shows them."""
 
-    def __init__(self, *, as_json: bool = False, state: RunState | None = None) -> None:
-        """`state`: the state of the run before the first event to print."""
+    def __init__(
+        self, *, as_json: bool = False, state: RunState | None = None, loop: str = ""
+    ) -> None:
+        """`state`: the state of the run before the first event to print.
+
+        `loop`: name of a fleet's loop, whose record has the name of the run in the loop's clone.
+        """
         run = state.run if state is not None else None
         self._as_json = as_json
+        self._loop = loop
         self._lines = PlainLines()
         if run is not None:
             measured = run.completion is not None
@@ -94,6 +100,8 @@ class Printer:
     def print(self, event: Event) -> None:
         """Print the event's line, if it has one."""
         text = event.model_dump_json() if self._as_json else self._lines.line(event)
+        if text is not None and self._loop and isinstance(event, RunStarted) and not self._as_json:
+            text = text.replace(event.name, self._loop, 1)
         if text is not None:
             print_line(text)
 

@@ -179,7 +179,7 @@ def _left_clone(
     else:
         name = fleet.folder.name
         remark = _clone_remark(folder, record, fleet.state)
-    resumable = fleet is not None and _is_resumable(folder, fleet.state)
+    resumable = fleet is not None and _is_resumable(folder, record, fleet.state)
     awaited = fleet is not None and (resumable or _is_awaited(folder, fleet.state))
     to_record = fleet.folder if fleet is not None and awaited else None
     unreadable = folder.unreadable() if record is None else ""
@@ -222,9 +222,11 @@ def _never_began(record: PlaceRecord | None) -> bool:
     return record is not None and not record.run
 
 
-def _is_resumable(folder: TreeFolder, state: FleetState) -> bool:
+def _is_resumable(folder: TreeFolder, record: PlaceRecord | None, state: FleetState) -> bool:
     loop = state.loops.get(folder.loop)
     if loop is None or folder.attempt != loop.attempt or loop.status == "skipped":
+        return False
+    if _never_began(record):  # a resume gives it another clone
         return False
     aborted = state.stopping is not None and state.stopping.abort
     return not loop.tree_is_done and not aborted
@@ -232,7 +234,7 @@ def _is_resumable(folder: TreeFolder, state: FleetState) -> bool:
 
 def _clone_remark(folder: TreeFolder, record: PlaceRecord | None, state: FleetState) -> str:
     loop = state.loops.get(folder.loop)
-    if _is_resumable(folder, state):
+    if _is_resumable(folder, record, state):
         return RESUMABLE
     if loop is not None and folder.attempt == loop.attempt and loop.commit:
         return ""  # its work is on a branch, or it changed nothing

@@ -22,14 +22,16 @@ from ralph_tui.cli.live import sender_name
 from ralph_tui.cli.options import terminal_width
 from ralph_tui.cli.status_words import command_row
 from ralph_tui.config.files import screen_settings
+from ralph_tui.fleet.decisions.results import is_settled
 from ralph_tui.fleet.events import FleetEvent
 from ralph_tui.fleet.loop_state import LoopState
 from ralph_tui.fleet.plan import host_words
 from ralph_tui.fleet.records import FleetFolder, find_fleet, find_fleets, read_fleet
 from ralph_tui.fleet.sources.fleet import Fleet, follow_fleet
-from ralph_tui.fleet.state import FleetState, Lost, why_lost
+from ralph_tui.fleet.state import FleetState, Lost, end_reason, why_lost
 from ralph_tui.fleet.wording import (
     COST_UNKNOWN,
+    answer_hint,
     conflict_sentences,
     cost_words,
     fleet_line,
@@ -44,6 +46,9 @@ from ralph_tui.fleet.wording import (
 from ralph_tui.runtime.sources.follower import follow_to_end
 from ralph_tui.text.format import money, percent
 from ralph_tui.text.sanitize import clip, one_line
+from ralph_tui.text.terms import BEATEN, CHOSEN
+
+PLACES = {"chosen": CHOSEN.word, "beaten": BEATEN.word}
 
 
 def status(args: argparse.Namespace) -> int:
@@ -76,7 +81,7 @@ def attach(args: argparse.Namespace) -> int:
 
 
 def watch(folder: FleetFolder, loop: str | None = None, *, as_json: bool = False) -> int:
-    """Print a fleet's events until it ends.
+    """Print the events of a fleet, or of one of its loops, until it ends; return its exit code.
 
     ctrl+c stops watching; the fleet continues.
     """
@@ -87,19 +92,25 @@ def watch(folder: FleetFolder, loop: str | None = None, *, as_json: bool = False
             print(text, flush=True)
 
     def is_running(state: FleetState) -> bool:
-        return state.finished is None and folder.owner() is not None
+        one = state.loops.get(loop or "")
+        over = state.finished is not None or (one is not None and is_settled(state, one))
+        return not over and folder.owner() is not None
 
     journal = follow_fleet(folder.journal, on_event)
-    what = f"{folder.name}, loop {loop}" if loop else folder.name
+    what = f"{folder.name}/{loop}" if loop else folder.name
     if folder.owner() is not None:
         print(f"{what}: showing its lines until it ends; ctrl+c leaves it running", file=sys.stderr)
     try:
         state = follow_to_end(journal, FleetState(), is_running)
     except KeyboardInterrupt:
-        print(f"\n{folder.name} is still running; watch it again: ralph-tui fleet attach")
+        again = f"ralph-tui fleet attach{f' {what}' if loop else ''}"
+        print(f"\n{what} is still running; watch it again: {again}")
         return ExitCode.COMPLETED
     finally:
         journal.close()
+    one = state.loops.get(loop or "")
+    if one is not None and one.over and (state.finished is not None or is_settled(state, one)):
+        return OUTCOME_CODES[one.outcome] if one.outcome is not None else ExitCode.FAILED
     if state.finished is not None:
         return OUTCOME_CODES[state.finished.outcome]
     print(lost_words("died"))
@@ -126,7 +137,8 @@ def _status_lines(root: Path, folder: FleetFolder, state: FleetState, lost: Lost
         result = result_sentence(loop, lost=lost)
         if loop.branch in gone:
             result += "; the branch has since been deleted"
-        texts = [sentence, result, kept_sentence(loop), *conflict_sentences(loop)]
+        answer = answer_hint(loop, lost=lost)
+        texts = [sentence, answer, result, kept_sentence(loop), *conflict_sentences(loop)]
         below += [(len(lines), text) for text in texts if text and text != words[name]]
     columns = terminal_width()
     shown = []
@@ -174,9 +186,9 @@ def _format_row(loop: LoopState, where: str) -> str:
         f"{loop.iteration}{of}" if loop.iteration else "",
         percent(100 * loop.completions[-1]) if loop.completions else "",
         money(loop.spent_usd) if loop.cost_reported else "",
-        loop.place if not loop.not_needed else "",
+        PLACES.get(loop.place, "") if not loop.not_needed else "",
     ]
-    widths = (5, 6, 6, 6)
+    widths = (5, 6, 6, 10)
     row = "  ".join(f"{cell:<{wide}}" for cell, wide in zip(cells, widths, strict=True))
     return "  ".join([row, *([f"on {host_words(where)}"] if where else []), _objective(loop)])
 
@@ -318,7 +330,9 @@ def left_text(folder: FleetFolder, state: FleetState, lost: Lost = "") -> str:
             loops = [one for one in state.loops.values() if one.commit and one.place in places]
             branches = [one.branch for one in loops if one.branch]
             rows += [command_row(purpose, clip(", ".join(branches), 300))] if branches else []
-        rows += [command_row("continue it", "ralph-tui fleet resume")] if lost == "died" else []
+        resumable = lost != "unheard" and not end_reason(state)
+        again = f"ralph-tui fleet resume {folder.name}"
+        rows += [command_row("continue it", again)] if resumable else []
         return "\n".join(
             [*rows, command_row("its screen", f"ralph-tui fleet attach {folder.name}")]
         )

@@ -15,11 +15,13 @@ from ralph_tui.adapters.remote.protocol import RefusedError
 from ralph_tui.base.errors import RalphError, UsageError
 from ralph_tui.cli.answering import answer_question
 from ralph_tui.cli.exit_codes import ExitCode
-from ralph_tui.cli.live import confirm, text_argument
+from ralph_tui.cli.live import GUIDANCE_WAY, confirm, text_argument
 from ralph_tui.cli.question_words import question_text
 from ralph_tui.fleet.ports import ALL, FLEET
 from ralph_tui.fleet.records import FleetFolder, find_fleet, fleets_folder, read_fleet
 from ralph_tui.fleet.sources.fleet import send_command
+from ralph_tui.fleet.state import end_reason
+from ralph_tui.fleet.wording import decide_command
 from ralph_tui.text.sanitize import clip, one_line
 
 PAUSE_EFFECTS = {
@@ -42,14 +44,14 @@ def unpause(args: argparse.Namespace) -> int:
 def guide(args: argparse.Namespace) -> int:
     """Send guidance to the agents of loops."""
     text = text_argument(args.text)
-    return _send_each(args.loop, "guide", "gets your guidance", text=text)
+    return _send_each(args.loop, "guide", f"has your guidance queued: {GUIDANCE_WAY}", text=text)
 
 
 def abort(args: argparse.Namespace) -> int:
     """Abort a loop or the whole fleet."""
-    fleet = find_live_fleet()
-    whole = args.loop == ALL
-    what = fleet.name if whole else f"loop {one_line(args.loop)}"
+    fleet, loop = _find_target(args.loop)
+    whole = loop == ALL
+    what = fleet.name if whole else f"loop {one_line(loop)}"
     if not args.yes:
         if not sys.stdin.isatty():
             raise UsageError(
@@ -58,8 +60,8 @@ def abort(args: argparse.Namespace) -> int:
         if not confirm(f"Abort {what}? Its work is kept as a branch."):
             print("nothing was aborted", file=sys.stderr)
             return ExitCode.FAILED
-    send_command(fleet, FLEET if whole else args.loop, {"name": "abort"})
-    unbegun = not whole and _never_began(fleet, args.loop)
+    send_command(fleet, FLEET if whole else loop, {"name": "abort"})
+    unbegun = not whole and _never_began(fleet, loop)
     print(f"{what} is aborted; {'it never began' if unbegun else 'its work will be collected'}")
     return ExitCode.COMPLETED
 
@@ -75,7 +77,7 @@ def stop(args: argparse.Namespace) -> int:
 
 def _send_each(loop: str, name: str, done: str, **fields: object) -> int:
     """Send a command and print a line for each loop; raise ``RalphError`` if none accepted it."""
-    fleet = find_live_fleet()
+    fleet, loop = _find_target(loop)
     accepted, refusals = 0, []
     if loop == ALL and name in PAUSE_EFFECTS:
         try:
@@ -103,6 +105,12 @@ def _send_each(loop: str, name: str, done: str, **fields: object) -> int:
     return ExitCode.COMPLETED
 
 
+def _find_target(name: str) -> tuple[FleetFolder, str]:
+    """Return the running fleet and the loop; ``fleet-001/3a`` also names that fleet's loop 3a."""
+    fleet = find_live_fleet()
+    return fleet, name.removeprefix(f"{fleet.name}/")
+
+
 def _never_began(fleet: FleetFolder, loop: str) -> bool:
     """True if no run of the loop ever began; the journal shows it before the fleet answers."""
     known = read_fleet(fleet.journal).state().loops.get(loop)
@@ -123,11 +131,11 @@ def find_live_fleet() -> FleetFolder:
     root = worktree_root(Path.cwd())
     owner = worker(fleets_folder(root) / "lock")
     if owner is None:
-        find_fleet(root)  # reports it if there never was a fleet
-        raise UsageError(
-            f"no fleet runs in {root}; start one with 'ralph-tui fleet run', or continue the "
-            "last one with 'ralph-tui fleet resume'"
-        )
+        newest = find_fleet(root)  # reports it if there never was a fleet
+        resumable = not end_reason(read_fleet(newest.journal).state())
+        ways = "start one with 'ralph-tui fleet run'"
+        ways += f", or continue {newest.name} with 'ralph-tui fleet resume'" if resumable else ""
+        raise UsageError(f"no fleet runs in {root}; {ways}")
     if not owner.run:
         raise UsageError(
             f"a fleet is starting here (process {owner.pid}) and checks its completion commands "
@@ -157,15 +165,15 @@ def decide(args: argparse.Namespace) -> int:
 
     Raises ``RalphError`` if no question is open or the run refuses the answer.
     """
-    fleet = find_live_fleet()
-    args.decide = f"ralph-tui fleet decide {args.loop}"
-    args.guide = f"ralph-tui fleet guide {args.loop}"
-    question = _question(fleet, args.loop)
+    fleet, loop = _find_target(args.loop)
+    args.decide = decide_command(loop)
+    args.guide = f"ralph-tui fleet guide {loop}"
+    question = _question(fleet, loop)
     if question is None:
-        raise RalphError(f"loop {args.loop} has no open question; see ralph-tui fleet status")
+        raise RalphError(f"loop {loop} has no open question; see ralph-tui fleet status")
     if args.answer is not None or args.iterations or args.budget:
-        return answer_question(_Loop(fleet, args.loop), question, args)
-    print(f"loop {args.loop} asks in iteration {question['iteration']}\n")
+        return answer_question(_Loop(fleet, loop), question, args)
+    print(f"loop {loop} asks in iteration {question['iteration']}\n")
     print(question_text(question, args.decide))
     return 0
 

@@ -5,13 +5,14 @@ the loop may still run there, and the host may return.
 """
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from math import floor
 from typing import Literal
 
 from ralph_tui.fleet import events as ev
 from ralph_tui.fleet.events import FleetEvent
 from ralph_tui.fleet.loop_state import LoopState, end_event
+from ralph_tui.fleet.plan import HERE
 from ralph_tui.fleet.state import FleetState, absent_until, host_with_tree
 
 NEARLY, ALL = 90, 100
@@ -88,11 +89,17 @@ PRUNED = "its clone was removed by 'ralph-tui fleet prune'"
 STOPPED = "its host was stopped and has not returned"
 
 
+JOINS = timedelta(seconds=10)
+"""How long the host in the fleet's own process may take to join after a resume."""
+
+
 def handle_lost(state: FleetState, now: datetime) -> Iterator[FleetEvent]:
     """Report loops whose host is lost; after the lease, requeue or end them."""
     for loop in state.loops.values():
         host = state.hosts.get(loop.host)
         if loop.status in ("placing", "running") and host is not None and not host.here:
+            if host.name == HERE and now < host.since + JOINS:
+                continue  # it soon says what became of its loops
             yield ev.LoopLost(loop=loop.spec.id, until=absent_until(state, host))
         elif loop.status == "lost" and (is_unwanted(state, loop) or now >= _lost_until(loop)):
             yield _handle_loss(state, loop)

@@ -41,6 +41,11 @@ def awaits_collection(state: FleetState, loop: LoopState) -> bool:
     )
 
 
+def is_settled(state: FleetState, loop: LoopState) -> bool:
+    """True if the loop has ended for good and its work is no longer awaited."""
+    return loop.over and not must_run_again(state, loop) and not awaits_collection(state, loop)
+
+
 def choose_winners(state: FleetState) -> Iterator[FleetEvent]:
     """For each objective with several attempts, yield the next to verify or the winner."""
     for common, attempts in state.tried.items():

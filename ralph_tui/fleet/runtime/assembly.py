@@ -41,12 +41,11 @@ from ralph_tui.fleet.runtime.preflight import (
     check_home,
     check_trees,
     find_repository,
-    has_work_left,
     resume_notices,
     start_notices,
 )
 from ralph_tui.fleet.runtime.results import CollectedWork
-from ralph_tui.fleet.state import FleetState
+from ralph_tui.fleet.state import FleetState, end_reason
 from ralph_tui.ports.clones import Source
 from ralph_tui.runtime.clock import SystemClock
 
@@ -177,20 +176,6 @@ def _check(repository: Repository, plan: Plan, connection: Connection) -> None:
         check_trees(repository.root, _clones_folder(connection))
     if not connection.reach.listen:  # other hosts may have an agent that this machine lacks
         check_agents(repository.root, plan)
-
-
-def end_reason(state: FleetState) -> str:
-    """Return why a fleet cannot be resumed; empty if there is work left."""
-    if state.finished is None:
-        return ""
-    if state.stopping is not None and state.stopping.abort:
-        return "it was aborted"
-    loops = state.loops.values()
-    if any(has_work_left(loop) for loop in loops):
-        return ""
-    # Skipped loops would be skipped again, for the same reason.
-    skipped = any(loop.waits_again for loop in loops)
-    return f"all its loops have ended{' or were skipped' if skipped else ''}"
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from ralph_tui.fleet.records import GapError
 from ralph_tui.fleet.runtime.core import Core
 from ralph_tui.fleet.runtime.executor import Mirrors, Results
 from ralph_tui.fleet.state import has_tree, margin_s
+from ralph_tui.fleet.wording import decide_command
 from ralph_tui.ports.clones import Base, Collected
 from ralph_tui.state.run import Phase
 from ralph_tui.text.foreign_json import parse_json
@@ -356,7 +357,7 @@ class ObservationHandler:
         self._core.record(progress)
         if asks_again:
             asked = clip(one_line(progress.question), 300)
-            text = f"loop {one.loop} asks: {asked} (ralph-tui fleet decide {one.loop})"
+            text = f"loop {one.loop} asks: {asked} ({decide_command(one.loop)})"
             self._core.record(ev.FleetNoticed(text=text, level="warn", loop=one.loop))
 
     def _on_ended(self, loop: LoopState, one: seen.Ended) -> None:

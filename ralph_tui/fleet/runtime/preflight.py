@@ -27,7 +27,6 @@ from ralph_tui.base.errors import UsageError, WorkspaceError, why
 from ralph_tui.base.plain_files import make_folder
 from ralph_tui.config.sources import examine
 from ralph_tui.fleet.events import FleetEvent, FleetNoticed
-from ralph_tui.fleet.loop_state import LoopState
 from ralph_tui.fleet.plan import Plan
 from ralph_tui.fleet.state import FleetState
 from ralph_tui.fleet.wording import name_loops
@@ -85,19 +84,13 @@ def _cost_warnings(root: Path, plan: Plan) -> Iterator[FleetEvent]:
         yield FleetNoticed(level="warn", text=said)
 
 
-def has_work_left(loop: LoopState) -> bool:
-    """True if the loop still has work to do when the fleet is resumed."""
-    unfinished = not loop.over or (loop.outcome == "interrupted" and loop.place != "beaten")
-    return unfinished or loop.may_begin_again or loop.may_be_collected
-
-
 def resume_notices(state: FleetState) -> Iterator[FleetEvent]:
     """Report how loops continue if a user may expect otherwise.
 
     `state` is the fleet's state before the resume.
     """
     loops = state.loops.values()
-    stay = [loop for loop in loops if not (has_work_left(loop) or loop.waits_again)]
+    stay = [loop for loop in loops if not (loop.has_work_left or loop.waits_again)]
     again = [loop for loop in loops if loop.may_begin_again]
     over = [loop for loop in loops if loop.starts_over]
     parts = []

@@ -168,6 +168,6 @@ class FollowedFleet(FleetGlances):
             objectives=len({loop.spec.tries_at or loop.spec.id for loop in loops}),
             sentence=one_line(fleet_sentence(state, fleet.clock(), lost=fleet.lost)),
             cost=cost_words(state),
-            live=fleet.live,
+            end=fleet.lost or (state.finished.outcome if state.finished is not None else ""),
             asking=fleet.live and any(loop.question for loop in loops),
         )

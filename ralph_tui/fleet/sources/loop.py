@@ -51,9 +51,10 @@ class LoopRecord(RunRecord):
         loop, started = self._fleet.state.loops.get(self._loop), self._fleet.state.started
         if loop is None or started is None:  # the journal is being reloaded
             return None
+        name = f"{started.name}/{self._loop}"
         branch = loop.branch if loop.commit else ""
-        record = loop.record if loop.commit else ""
-        return FleetWork(f"{started.name}/{self._loop}", started.commit, branch, record)
+        record = name if loop.record and loop.commit else ""
+        return FleetWork(name, started.commit, branch, record)
 
     def report(self) -> str:
         """Return the report, with paths to the mirror, which is kept."""

@@ -140,6 +140,16 @@ class FleetDialogs:
             named = "all loops" if whom == ALL else f"loop {whom}"
             self._answer(f"guide: sent to {named}")
 
+    def keep_refused(self, loop: str, text: str) -> str:
+        """Keep refused guidance as a draft, and return how to see it.
+
+        An ended loop takes none, so its text is kept for all loops.
+        """
+        known = self._view.state.loops.get(loop)
+        whom, key = (ALL, "fleet_guide_all") if known and known.over else (loop, "fleet_guide")
+        self._drafts[whom] = self._drafts.get(whom) or text
+        return f"press {self._app.keys.shown(key)} for the text you wrote"
+
     def abort(self, row: LoopRow) -> None:
         """Abort a loop after a confirmation."""
         begun = bool(row.loop.attempt)

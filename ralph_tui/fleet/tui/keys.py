@@ -93,8 +93,8 @@ STATES: Block = (
     (
         (NEEDS_YOU.glyph, "it needs you"),
         *by_sign(PHASES[name] for name in AT_WORK if name != "starting"),
-        (LOOPS["queued"].glyph, "queued: no slot is free"),
-        (LOOPS["placing"].glyph, "starting: preparing its clone"),
+        (LOOPS["queued"].glyph, "queued: not started yet"),
+        (LOOPS["placing"].glyph, "starting, or no output yet"),
         (DIED.glyph, "died, or its host is silent"),
         *by_sign(OUTCOMES.values()),
         (LOOPS["skipped"].glyph, "skipped: it will not run"),

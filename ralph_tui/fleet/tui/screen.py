@@ -10,7 +10,7 @@ from functools import partial
 from textual.app import ComposeResult
 
 from ralph_tui.base.errors import RalphError
-from ralph_tui.commands import Present
+from ralph_tui.commands import Guide, Present
 from ralph_tui.fleet.ports import FleetSource
 from ralph_tui.fleet.tui import bars
 from ralph_tui.fleet.tui.bars import FleetLog
@@ -109,6 +109,8 @@ class FleetScreen(ListScreen[FleetView]):
             self._notify_user()
         while source.refused:
             asked, reason = source.refused.popleft()
+            if isinstance(asked.command, Guide):
+                reason = f"{reason}; {self.dialogs.keep_refused(asked.loop, asked.command.text)}"
             if not isinstance(asked.command, Present):
                 self.answer(f"{asked.command.name}: {reason}")
         if self._at_once and source.loaded:
@@ -242,12 +244,6 @@ class FleetScreen(ListScreen[FleetView]):
             self.action_log()
         else:
             super().action_close()
-
-    def action_search(self) -> None:
-        if not self.ralph.show_search():
-            self.foot.report(
-                "search: this screen shows only one fleet; ralph-tui search searches them all"
-            )
 
     def action_palette(self) -> None:
         # Imported late, so that the first paint does not wait for it.

@@ -35,7 +35,7 @@ def state_of(row: LoopRow) -> tuple[terms.Term, str]:
             loop.phase,
             terms.Term(terms.PHASES["agent"].glyph, terms.in_words(loop.phase) or "runs"),
         )
-        word = _WAITING.get(loop.phase, "runs")
+        word = _WAITING.get(loop.phase) or phase.short or "runs"
         return phase._replace(short=word), "warn" if loop.phase in _WAITING else "accent"
     term = terms.LOOPS.get(loop.status, terms.Term("·", terms.in_words(loop.status)))
     if loop.status == "placing" and loop.stage:
@@ -90,7 +90,7 @@ def _iterations_text(row: LoopRow) -> str:
 def _cost_text(row: LoopRow) -> str:
     """Return the cost of all attempts; ``—`` if the agent does not report it."""
     loop = row.loop
-    known = loop.cost_usd is not None or loop.earlier_cost_usd > 0
+    known = loop.cost_reported
     return money(loop.spent_usd, known=known) if loop.began_at or known else ""
 
 

@@ -48,7 +48,8 @@ class RunRecord:
 
     @property
     def fleet(self) -> FleetWork | None:
-        return None
+        # A mirror does not know the branch; the fleet's own screen does.
+        return FleetWork(self._run.name, "", record=self._run.name) if self._run.loop else None
 
     def report(self) -> str:
         # Loads git, which few screens need.

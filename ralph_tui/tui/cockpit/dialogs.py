@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING
 
 from ralph_tui import commands
 from ralph_tui.analysis.context import handoff_request_words
+from ralph_tui.base.errors import RalphError
 from ralph_tui.state import RunState
+from ralph_tui.state.guidance import delivery_words
 from ralph_tui.text.format import percent
 from ralph_tui.text.sanitize import plain
 from ralph_tui.tui.actions import ACTIONS, is_in_footer
 from ralph_tui.tui.cockpit.help import blocks
 from ralph_tui.tui.cockpit.learning_view import LearningView
 from ralph_tui.tui.cockpit.run_screen import RunScreen
-from ralph_tui.tui.draw.spans import clip, flat
+from ralph_tui.tui.draw.spans import clip, flat, flat_name
 from ralph_tui.tui.modals.abort import AbortDialog, Way
 from ralph_tui.tui.modals.choice_dialog import Confirm
 from ralph_tui.tui.modals.help import Help
@@ -39,17 +41,19 @@ MAX_CHARACTERS = 100_000
 """Maximum characters in one piece of guidance."""
 SENT_SHOWN = 2
 """Number of earlier pieces of guidance shown with their status."""
+UNSENT = "unsent.txt"
+"""File for text that an ended run can no longer take."""
 MAX_STANDING = 10_000
 """Maximum characters in the instruction that every prompt carries."""
 
 
 def guidance_rows(state: RunState) -> list[str]:
     """Return the latest guidance with its status, newest first."""
-    rows = []
-    for item in list(state.guidance.items.values())[: -SENT_SHOWN - 1 : -1]:
-        into = {"session": " into the session", "prompt": " with a prompt"}.get(item.into or "", "")
-        rows.append(f"{item.status}{into}: “{clip(flat(item.text), 44)}”")
-    return rows
+    over = not state.run.live
+    return [
+        f"{delivery_words(item, over=over)}: “{clip(flat(item.text), 44)}”"
+        for item in list(state.guidance.items.values())[: -SENT_SHOWN - 1 : -1]
+    ]
 
 
 class Dialogs:
@@ -124,10 +128,20 @@ class Dialogs:
             reason = edit_words(state) if wish.wanted else cancelled
         self._host.report(f"e edit: {reason}")
 
-    def save_draft(self, text: str) -> None:
-        """Add unsent text from another dialog to the draft of guidance."""
+    def keep_text(self, text: str) -> str:
+        """Add unsent text to the draft of guidance, and return how to see it.
+
+        An ended run takes no guidance, so the text is written to a file beside its record.
+        """
+        record = self._source.record
+        if not self._host.state.run.live and record is not None:
+            try:
+                return f"your text is in {flat_name(str(record.write(UNSENT, text)))}"
+            except RalphError as error:
+                return f"your text is not kept: {flat(str(error))}"
         if text not in self._draft:
             self._draft = f"{self._draft.rstrip()}\n\n{text}".strip()
+        return f"press {self._app.keys.shown('guide')} for the text you wrote"
 
     def abort(self) -> None:
         """Abort the run after one question: keep the work as it is, or restore its best state."""
@@ -315,4 +329,5 @@ class Dialogs:
             return
         if isinstance(command, commands.Stop):
             self._leaving = None
-        self._host.report(reason)
+        text = command.text if isinstance(command, commands.Guide | commands.Instruct) else ""
+        self._host.report(f"{reason}; {self.keep_text(text)}" if text else reason)

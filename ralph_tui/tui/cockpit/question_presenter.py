@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ralph_tui.commands import Answer
 from ralph_tui.events import QuestionAsked
-from ralph_tui.events.waiting import SILENCE
+from ralph_tui.events.waiting import SILENCE, Takes
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
 from ralph_tui.text.format import ending
@@ -62,12 +62,12 @@ class EndAlert:
 class QuestionPresenter:
     """Shows the open question to the user."""
 
-    def __init__(self, host: RunScreen, save_draft: Callable[[str], None]) -> None:
-        """`save_draft` saves text that was written but not sent."""
+    def __init__(self, host: RunScreen, keep_text: Callable[[str], str]) -> None:
+        """`keep_text` keeps text that was written but not sent, and returns how to see it."""
         self._host = host
         self._app = host.ralph
         self._source = host.source
-        self._keep_draft = save_draft
+        self._keep_text = keep_text
         self._asked: QuestionAsked | None = None
         """The question whose id `_known` holds."""
         self._known: str | None = None
@@ -188,11 +188,9 @@ class QuestionPresenter:
             return
         self._texts = {}
         lost = [text for text in texts if text != taken and not here]
-        for text in lost:
-            self._keep_draft(text)
+        kept = [self._keep_text(text) for text in lost]
         if not here:
-            kept = f"; {self._kept_notice}" if lost else ""
-            self._host.report(f"question closed: {how}{kept}")
+            self._host.report("; ".join((f"question closed: {how}", *kept[-1:])))
 
     def _place(self, by: str) -> str:
         """Describe where the answer came from; "you" is the user at the run's own terminal."""
@@ -200,18 +198,12 @@ class QuestionPresenter:
             return "at the run's own terminal"
         return f"by {clip(flat(by), 30)}"
 
-    @property
-    def _kept_notice(self) -> str:
-        """The notice that says where unsent text is saved."""
-        return f"press {self._app.keys.shown('guide')} for the text you wrote"
-
     def _draft_texts(self) -> list[str]:
-        return [self._texts[takes] for takes in ("instructions", "words") if takes in self._texts]
+        texts: tuple[Takes, ...] = ("instructions", "words", "choices")
+        return [self._texts[takes] for takes in texts if takes in self._texts]
 
     def _keep_texts(self) -> None:
         """Save text as a draft if the question was settled before it was sent."""
         texts, self._texts = self._draft_texts(), {}
-        for text in texts:
-            self._keep_draft(text)
-        if texts:
-            self._host.report(self._kept_notice)
+        for kept in [self._keep_text(text) for text in texts][-1:]:
+            self._host.report(kept)

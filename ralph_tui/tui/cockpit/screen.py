@@ -89,7 +89,7 @@ class CockpitScreen(RunScreen):
         self.note = Note(source.note)
         self.dialogs = Dialogs(self)
         self.on_activity = self.dialogs.report_presence
-        self.questions = QuestionPresenter(self, self.dialogs.save_draft)
+        self.questions = QuestionPresenter(self, self.dialogs.keep_text)
         self.continuation = Continuation(self)
         self.history = HistoryView(self, self.body.timeline, self.continuation)
         self.exports = ExportView(self)

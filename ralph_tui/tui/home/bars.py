@@ -7,7 +7,7 @@ from shlex import join
 from ralph_tui.ports.runs import FleetGlance
 from ralph_tui.text.format import count, day_and_clock
 from ralph_tui.text.keys import DEFAULTS, Keys
-from ralph_tui.text.terms import NEEDS_YOU, PHASES, WARNING
+from ralph_tui.text.terms import NEEDS_YOU, PHASES, STATES, WARNING
 from ralph_tui.tui.draw.feedback_rows import FeedbackRow
 from ralph_tui.tui.draw.fitting import fitted
 from ralph_tui.tui.draw.spans import Line, cells, clickable, flat, wrap
@@ -51,7 +51,7 @@ def fleet(glance: FleetGlance, keys: Keys) -> tuple[Line, Line]:
     key = keys.of("home_fleet")[0]
     mark, style = (NEEDS_YOU.glyph, "warn") if glance.asking else (PHASES["agent"].glyph, "accent")
     if not glance.live:
-        mark, style = "■", "dim"
+        mark, style = STATES[glance.end].glyph, "dim"
     named = f"{glance.name} {glance.title}".strip()
     left: Line = [
         (f"{mark} ", style),

@@ -154,6 +154,14 @@ class ChoiceQuestion(Question):
             asked = self.asked.question_id
             self.dismiss(Answer(question_id=asked, answer="choose", choices=choices))
 
+    def store(self) -> None:
+        """Save also the user's own words that are already the answer to a question."""
+        super().store()
+        labels = {option.label for choice in self._choices for option in choice.options}
+        own = [text for picked in self._picked for text in picked if text not in labels]
+        if own and self.editing is None:
+            self._texts["choices"] = "\n".join(own)
+
     def on_text_entry_sent(self) -> None:
         """Take the user's own words as the answer to the current question."""
         if self.editing is not OWN_WORDS or self.settled:

@@ -300,8 +300,8 @@ def settled(how: str) -> list[Line]:
     """Return the message for an editor that is still open after its question was settled."""
     return [
         [("question closed: ", "warn"), (how, "text")],
-        [("enter", "strong"), (" or ", "dim"), ("esc", "strong"), (" closes; ", "dim"),
-         ("g", "strong"), (" then shows what you wrote", "dim")],
+        [("enter", "strong"), (" or ", "dim"), ("esc", "strong"),
+         (" closes; your text is kept", "dim")],
     ]  # fmt: skip
 
 

@@ -465,9 +465,15 @@ def test_guidance_waits_rollbacks_and_learnings() -> None:
         ev.RunResumed(mode="headless", found="iteration 2, 38 m in"),
         ev.WorktreeRestored(iteration=1, snapshot=3, present=7, tree="t", files=2, kept=["x"]),
     )
-    assert section(text, "Guidance") == "- mind the lexer (delivered in the prompt)"
+    assert section(text, "Guidance") == "- mind the lexer (delivered with a prompt)"
     events = journal(ev.GuidanceQueued(guidance_id="g", text="mind the lexer"))
     assert section(report(events, HERE, full=False), "Guidance") == "- mind the lexer (queued)"
+    over = journal(
+        ev.GuidanceQueued(guidance_id="g", text="mind the lexer"),
+        ev.RunFinished(outcome="aborted", reason="", iterations=1, completion=0),
+    )
+    said = section(report(over, HERE, full=False), "Guidance")
+    assert said == "- mind the lexer (never sent to the agent)"
     assert section(text, "Waits").splitlines() == [
         "- iteration 2, usage limit, 1m 30s, ended by the timer: 5-hour limit",
         "- iteration 2, disk full, still waiting",

@@ -105,7 +105,7 @@ def test_a_cost_that_no_agent_tells_is_not_zero() -> None:
 
     assert spent() == "$0.00 of $5.00"
     assert spent(works("1", 2, None)) == "cost unknown, budget $5.00"
-    assert spent(works("1", 1, None)) == "$0.00 of $5.00"
+    assert spent(*BEGUN) == "cost unknown, budget $5.00", "before its first session has ended"
     again = ev.LoopRequeued(loop="1", reason="its process died", resume=True)
     assert spent(works("1", 1, None), again) == "cost unknown, budget $5.00"
     assert spent(works("1", 2, 1.2)) == "$1.20 of $5.00"
@@ -181,6 +181,21 @@ def test_of_a_loop_that_was_better_than_it_ended_the_way_back_is_told() -> None:
     assert words(base) == "loop 1 has changed nothing"
     assert words(nothing) == f"loop 1 ends with the files it started with; {back}"
     assert words(work) == f"loop 1 is collected as b, 2 files; {back}"
+
+
+def test_a_loop_that_could_not_begin_can_be_tried_again_once_the_fleet_has_ended() -> None:
+    missing = ev.LoopEnded(loop="1", outcome="failed", reason="no codex here", never_began=True)
+    over = ev.FleetFinished(outcome="failed")
+
+    def said(*more: ev.FleetEvent) -> str:
+        state = FleetState().replay(stamped([started(SIX), BEGUN[0], *more]))
+        return loop_sentence(state.loops["1"], state, NOW)
+
+    again = "'ralph-tui fleet resume' tries it again with the same settings"
+    assert said(missing) == "failed: no codex here"
+    assert said(missing, over) == f"failed: no codex here; {again}"
+    assert again not in said(BEGUN[1], ev.LoopEnded(loop="1", outcome="failed"), over)
+    assert again not in said(missing, ev.StopAsked(by="you", abort=True), over)
 
 
 def test_a_loop_lasts_as_long_as_it_worked() -> None:

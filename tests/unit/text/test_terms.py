@@ -70,7 +70,7 @@ def test_a_sign_that_misled_means_one_thing() -> None:
     """Each of these once meant several unrelated things on one screen."""
     assert [
         term.word for term in terms.LOOPS.values() if term.glyph == terms.PHASES["starting"].glyph
-    ] == ["placing"]
+    ] == ["starting"]
     others = {
         *terms.PHASES.values(),
         *terms.OUTCOMES.values(),

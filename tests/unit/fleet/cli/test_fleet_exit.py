@@ -43,6 +43,14 @@ def test_no_resume_is_promised_of_a_record_that_breaks_off(tmp_path: Path) -> No
     assert why_lost(a_state(), "line 9 cannot be read", alive=True) == ""
 
 
+def test_a_stopped_fleet_is_left_with_the_command_that_continues_it(tmp_path: Path) -> None:
+    folder = FleetFolder(tmp_path / "fleet-001")
+    over = ev.FleetFinished(outcome="interrupted")
+    assert "ralph-tui fleet resume fleet-001" in left_text(folder, a_state(over))
+    aborted = ev.StopAsked(by="you", abort=True)
+    assert "fleet resume" not in left_text(folder, a_state(aborted, over))
+
+
 def test_only_branches_that_there_are_are_named(tmp_path: Path) -> None:
     state = a_state(
         ev.ResultCollected(loop="1", branch="ralph/fleet-001/1", commit="c1", files=1),

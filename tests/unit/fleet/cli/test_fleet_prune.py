@@ -87,22 +87,26 @@ def test_what_goes_is_said_truly(root: Path, base: Path) -> None:
         *ended("1c", outcome="interrupted"),
         *ended("1d"),
         ev.ResultCollected(loop="1d", branch="ralph/fleet-001/1d", commit=commit),
+        *ended("1e", outcome="interrupted", never_began=True),
     )
     for loop in ("1a", "1c", "1d"):
         a_tree(root, base, loop)
-    a_tree(root, base, "1b", run="")
+    for loop in ("1b", "1e"):
+        a_tree(root, base, loop, run="")
     asked = here("fleet", "prune", cwd=root)  # its journal records their location
     lines = dict(line.split(":", 1) for line in asked.stdout.splitlines())
     only = "its work was not collected and exists nowhere else"
     assert lines["fleet-001 loop 1a"].endswith(f"; stays: {only}; --resumable removes it too")
-    assert lines["fleet-001 loop 1b"].endswith("; no work was started in it")
+    for loop in ("1b", "1e"):
+        assert lines[f"fleet-001 loop {loop}"].endswith("; no work was started in it")
     assert lines["fleet-001 loop 1c"].endswith(
         "; stays: 'ralph-tui fleet resume' continues in it; --resumable removes it too"
     )
     assert lines["fleet-001 loop 1d"].endswith("/1d-1")
     assert "use --yes to confirm" in asked.stderr
     done = here("fleet", "prune", "--yes", cwd=root)
-    assert "removed 2 trees" in done.stdout
+    assert "removed 3 trees" in done.stdout
+    assert "could not be collected" not in here("fleet", "status", cwd=root).stdout
     done = here("fleet", "prune", "--yes", "--resumable", cwd=root)
     assert "removed 2 trees" in done.stdout
     assert not (base / FLEET).exists(), "nothing is left of a fleet without trees"

@@ -7,9 +7,10 @@ import pytest
 
 from ralph_tui.adapters.records.journal import Journal
 from ralph_tui.base.errors import JournalError
+from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.fleet import events as ev
 from ralph_tui.fleet.cli.showing import show_fleet
-from ralph_tui.fleet.records import create_fleet
+from ralph_tui.fleet.records import create_fleet, take_lock
 from ralph_tui.fleet.wording import lost_words
 from tests.e2e.cli import here
 from tests.fleet_events import a_loop, a_plan, started
@@ -42,6 +43,57 @@ def test_it_fits_80_columns(git_repo: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert row.split()[1:6] == ["limit", "reached", "4/10", "95", "%"]
     assert "Make everything" in row
     assert " ".join(" ".join(lines).split()).count("all 10 iterations") == 9
+
+
+def test_an_open_question_has_the_command_that_answers_it(git_repo: Path) -> None:
+    fleet, lock = create_fleet(git_repo), take_lock(git_repo, "f", "now")
+    journal = Journal(fleet.journal, FakeClock())
+    for event in (
+        started(a_plan(a_loop("1"))).model_copy(update={"root": str(git_repo)}),
+        ev.LoopPlaced(loop="1", attempt=1, host="here", branch="b"),
+        ev.LoopBegan(loop="1", run_id="r", run="task-001/001", folder="/t"),
+        ev.LoopProgressed(loop="1", phase="paused", question="Go on?", question_id="q"),
+    ):
+        journal.append(event)
+    journal.close()
+    lock.rename(fleet.name)
+    _, _, question, answer = here("fleet", "status", cwd=git_repo).stdout.splitlines()
+    lock.release()
+    assert question.strip() == "Go on?"
+    assert answer.strip() == "answer it: ralph-tui fleet decide 1"
+    assert "answer it" not in here("fleet", "status", cwd=git_repo).stdout, "its process is gone"
+
+
+def test_a_loop_is_watched_until_it_ends_and_not_until_its_fleet_does(git_repo: Path) -> None:
+    fleet, lock = create_fleet(git_repo), take_lock(git_repo, "f", "now")
+    journal = Journal(fleet.journal, FakeClock())
+    for event in (
+        started(a_plan(a_loop("1"), a_loop("2"))).model_copy(update={"root": str(git_repo)}),
+        ev.LoopPlaced(loop="1", attempt=1, host="here", branch="b"),
+        ev.LoopBegan(loop="1", run_id="r", run="task-001/001", folder="/t"),
+        ev.LoopEnded(loop="1", outcome="limit_reached"),
+        ev.ResultCollected(loop="1", branch="b", commit="c0"),
+    ):
+        journal.append(event)
+    journal.close()
+    lock.rename(fleet.name)
+    shown = here("fleet", "attach", "1", cwd=git_repo)
+    lock.release()
+    assert "loop 1 is collected" in shown.stdout.splitlines()[-1]
+    assert shown.returncode == ExitCode.LIMIT_REACHED
+
+
+def test_only_a_fleet_with_work_left_is_said_to_be_resumable(git_repo: Path) -> None:
+    journal = Journal(create_fleet(git_repo).journal, FakeClock())
+    journal.append(started(a_plan(a_loop("1"))).model_copy(update={"root": str(git_repo)}))
+    stopped = here("fleet", "pause", "all", cwd=git_repo).stderr
+    assert "or continue fleet-001 with 'ralph-tui fleet resume'" in stopped
+    journal.append(ev.LoopSkipped(loop="1", reason="aborted by you", aborted=True))
+    journal.append(ev.FleetFinished(outcome="aborted"))
+    journal.close()
+    over = here("fleet", "guide", "1", "Be brief", cwd=git_repo).stderr
+    assert "start one with 'ralph-tui fleet run'" in over
+    assert "fleet resume" not in over
 
 
 def test_of_a_journal_that_breaks_off_it_says_what_resume_does(git_repo: Path) -> None:

@@ -5,10 +5,10 @@ from datetime import timedelta
 from ralph_tui.fleet import events as ev
 from ralph_tui.fleet.decisions import decide
 from ralph_tui.fleet.decisions.placing import patience_s
-from ralph_tui.fleet.plan import Plan
-from ralph_tui.fleet.runtime.assembly import end_reason
-from ralph_tui.fleet.state import margin_s
+from ralph_tui.fleet.plan import HERE, Plan
+from ralph_tui.fleet.state import end_reason, margin_s
 from ralph_tui.fleet.wording import fleet_sentence, loop_sentence, state_word
+from ralph_tui.text.terms import LOOPS
 from tests.fleet_events import a_loop, a_plan, three_tries
 from tests.fleet_world import PlayedFleet
 from tests.rows import each_row
@@ -399,6 +399,16 @@ class TestLeases:
         placed = [one for one in played.made[-4:] if isinstance(one, ev.LoopPlaced)]
         assert [(one.loop, one.resumed) for one in placed] == [("1", True), ("2", True)]
 
+    def test_a_resumed_fleet_waits_for_its_own_host_before_it_calls_loops_lost(self) -> None:
+        played = PlayedFleet(a_plan(a_loop("1")))
+        played.join(HERE)
+        assert begun(played) == ["1"]
+        played.record(ev.FleetResumed(by="you"))
+        assert played.settle() == []
+        played.wait(11.0)  # no loops are to run here
+        (lost,) = played.settle()
+        assert isinstance(lost, ev.LoopLost)
+
 
 class TestAccounts:
     def limited(self, slots: int = 3, **more: object) -> PlayedFleet:
@@ -557,7 +567,10 @@ class TestTries:
             ev.LoopStopAsked(loop="3a", reason=reason, now=True),
             ev.LoopSkipped(loop="3c", reason="3b was chosen before it started"),
         ]
-        assert state_word(played.state.loops["3c"]) == "not needed"
+        skipped = played.state.loops["3c"]
+        said = loop_sentence(skipped, played.state, played.now)
+        assert state_word(skipped) == LOOPS["skipped"].word, "as in the log and on the screen"
+        assert said == "it did not run: 3b was chosen before it started"
         played.end("3a", "interrupted")
         assert played.settle() == [ev.CollectionAsked(loop="3a")]
         played.collect("3a")
