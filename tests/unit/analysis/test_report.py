@@ -442,6 +442,12 @@ def test_strategies_are_told_as_stretches_and_issues_with_their_iterations() -> 
     assert section(text, "Validation issues") == "- iterations 1 to 4, 2 times: Last."
 
 
+def test_the_last_iteration_is_no_validation_issue() -> None:
+    issue = ValidationIssue(severity="critical", name="near_limit", text="Iteration 4 of 4.")
+    text = page(ev.ValidationDone(iteration=4, when="before", issues=[issue]))
+    assert "## Validation issues" not in text
+
+
 def test_a_criterion_that_was_accepted_says_by_whom() -> None:
     text = page(
         ev.IterationStarted(iteration=1, max_iterations=9),
