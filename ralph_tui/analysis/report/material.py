@@ -76,6 +76,8 @@ class Material:
     waits: list[tuple[ev.WaitStarted, ev.WaitEnded | None]] = field(default_factory=list)
     alive: bool = False
     """True if a process is still working on the run."""
+    copied: bool = False
+    """True if the record is in no worktree."""
     asked: Sequence[Request] = ()
     """The agent's questions and their answers."""
     learnings: dict[str, int] = field(default_factory=dict)
