@@ -230,6 +230,12 @@ def _named(root: Path, name: str) -> RecordedRun:
             f"{name} is a fleet, not a run: see it with 'ralph-tui fleet status {name}' or "
             f"'ralph-tui fleet attach {name}'"
         )
+    if name == HOOKED and is_installed(COMMANDS[HOOKED]):
+        raise UsageError(
+            f"no Claude Code session under the hooks is recorded in {one_line(str(root))} yet; the "
+            "first one to call a tool or to stop begins the record, if 'ralph-tui hooks show' "
+            "says that the hooks are active"
+        )
     known = ", ".join(run.name for run in runs)
     why_not = f"known runs: {known}" if known else describe_no_runs(root)
     raise UsageError(f"no run '{one_line(name)}' here; {why_not}")
