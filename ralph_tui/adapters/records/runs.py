@@ -1,8 +1,8 @@
 """Past and present runs of a worktree, and what RUN means on the command line.
 
-RUN may be a task (``task-001``), another worktree, or ``hooks``; then its newest run is used. It
-may also be an attempt (``task-001/002``), the folder of an attempt, a loop recorded by hooks, or a
-journal. Without RUN, the newest run of this worktree is used.
+RUN may be a task (``task-001``) or its folder, another worktree, or ``hooks``; then its newest run
+is used. It may also be an attempt (``task-001/002``), the folder of an attempt, a loop recorded by
+hooks, or a journal. Without RUN, the newest run of this worktree is used.
 """
 
 from collections.abc import Iterator
@@ -102,9 +102,14 @@ class RecordedRun:
 def find_runs(root: Path) -> Iterator[RecordedRun]:
     """Yield all runs of a worktree that have a journal, in order."""
     for task in numbered(ralph_folder(root) / "tasks"):
-        for attempt in numbered(task / "attempts"):
-            if (attempt / "events.jsonl").exists():
-                yield RecordedRun(attempt / "events.jsonl")
+        yield from _runs_of_task(task)
+
+
+def _runs_of_task(folder: Path) -> Iterator[RecordedRun]:
+    """Yield the runs in a task's folder, in order."""
+    for attempt in numbered(folder / "attempts"):
+        if (attempt / "events.jsonl").exists():
+            yield RecordedRun(attempt / "events.jsonl")
 
 
 def find_mirrors(root: Path) -> Iterator[RecordedRun]:
@@ -215,6 +220,8 @@ def _named(root: Path, name: str) -> RecordedRun:
             return RecordedRun(path)
         if (path / "events.jsonl").is_file():
             return RecordedRun(path / "events.jsonl")
+        if attempts := [*_runs_of_task(path)]:
+            return attempts[-1]
         if ralph_folder(path).is_dir():
             return resolve_run(path, None)
     except OSError as error:
