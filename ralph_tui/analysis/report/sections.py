@@ -190,10 +190,13 @@ def _checkpoints(material: Material) -> str:
 
 
 def _guidance(material: Material) -> str:
-    return "\n".join(
+    lines = [
         f"- {escaped(item.text)} ({item.status}{f' in the {item.into}' if item.into else ''})"
         for item in material.state.guidance.items.values()
-    )
+    ]
+    if always := material.state.intelligence.standing_instruction:
+        lines.append(f"- in every prompt: {escaped(always)}")
+    return "\n".join(lines)
 
 
 def _agent_questions(material: Material) -> str:

@@ -474,6 +474,10 @@ def test_guidance_waits_rollbacks_and_learnings() -> None:
     assert section(text, "Guidance") == "- mind the lexer (delivered in the prompt)"
     events = journal(ev.GuidanceQueued(guidance_id="g", text="mind the lexer"))
     assert section(report(events, HERE, full=False), "Guidance") == "- mind the lexer (queued)"
+    always = page(ev.StandingInstructionChanged(text="use small steps"))
+    assert section(always, "Guidance") == "- in every prompt: use small steps"
+    removed = page(ev.StandingInstructionChanged(text="x"), ev.StandingInstructionChanged())
+    assert "## Guidance" not in removed
     assert section(text, "Waits").splitlines() == [
         "- iteration 2, usage limit, 1m 30s, ended by the timer: 5-hour limit",
         "- iteration 2, disk full, still waiting",
