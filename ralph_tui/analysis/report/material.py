@@ -11,6 +11,7 @@ from ralph_tui.events.workspace import FileChange
 from ralph_tui.state import IterationSpan, RunState
 from ralph_tui.text.format import money
 
+WAITING, UNANSWERED = "waiting for an answer", "not answered"
 _PAUSE, _SERVICE = "pause", "service"
 
 

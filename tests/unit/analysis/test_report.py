@@ -958,6 +958,25 @@ def test_a_reviewer_gets_result_tests_changes_answers_and_cost() -> None:
     assert len(page.splitlines()) < 60
 
 
+def test_an_open_question_is_listed_without_an_answer() -> None:
+    for alive, words in ((True, "waiting for an answer"), (False, "not answered")):
+        for full, title in ((False, "Asked and answered"), (True, "What happened")):
+            text = report(DECISIONS["pause"](), Circumstances(alive=alive), full=full)
+            asked = section(text, title).splitlines()
+            number = next(n for n, line in enumerate(asked) if "**PAUSE**" in line)
+            assert asked[number + 1] == f"  - {words}"
+            assert section(text, title).count(words) == 1
+
+
+def test_the_chart_marks_every_intervention_of_an_iteration() -> None:
+    events = DECISIONS["pause"]()
+    abort = ev.InterventionMade(iteration=6, level="ABORT", about="stuck", reason="x")
+    stamp = {"seq": events[-1].seq + 1, "at": events[-1].at}
+    chart = section(report([*events, abort.model_copy(update=stamp)], HERE), "Completion")
+    rows = {line.split()[-1]: line.split()[0] for line in chart.splitlines()}
+    assert (rows["pause"], rows["abort"], rows["redirect"]) == ("P", "A", "R")
+
+
 def test_a_watched_loop_shows_the_permissions_of_its_own_journal() -> None:
     start = START.model_copy(
         update={"watched": True, "agent": "claude", "permissions": "unrestricted"}
