@@ -21,9 +21,9 @@ class CheckpointSummary:
     seconds: float
     """Total duration of the sessions, each up to its end or its last event."""
     files: int
-    """Files modified by sessions, each counted once."""
+    """Files changed by sessions, each counted once."""
     more: bool
-    """True if more files were modified than the record lists."""
+    """True if more files were changed than the record lists."""
     last: CheckpointPoint
     largest: CheckpointPoint | None
     """The checkpoint with the agent's peak memory; None if unknown."""
@@ -69,13 +69,13 @@ def words_of(summary: CheckpointSummary, when: Callable[[datetime], str]) -> lis
         if summary.triggers[k]
     ]
     rows = [f"{count(summary.triggers.total(), 'checkpoint')}: {', '.join(kinds)}"]
-    modified = f"{'at least ' if summary.more else ''}{count(summary.files, 'file')} modified"
+    changed = f"{'at least ' if summary.more else ''}{count(summary.files, 'file')} changed"
     if summary.sessions:
         rows.append(
-            f"{count(summary.sessions, 'session')}, {duration(summary.seconds)} in all, {modified}"
+            f"{count(summary.sessions, 'session')}, {duration(summary.seconds)} in all, {changed}"
         )
     else:
-        rows.append(modified)
+        rows.append(changed)
     if summary.largest is not None:
         where = f"in iteration {summary.largest.iteration}"
         rows.append(

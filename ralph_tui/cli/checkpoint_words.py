@@ -29,7 +29,7 @@ def format_iteration(span: IterationSpan, data: Sequence[CheckpointData]) -> Ite
     by_number = {one.number: one for one in data}
     names = summarize(data).files_modified
     where = f"iteration {span.number}" if span.number else "before iteration 1"
-    changed = f", {name_files(len(names), names)}" if names else ""
+    changed = f", {name_files(len(names), names, 'since the last commit')}" if names else ""
     yield one_line(f"{where}: {count(len(span.sessions), 'session')}{changed}")
     for point in span.checkpoints:
         yield one_line(f"  {point.number:>3}  {_row(point, by_number.get(point.number))}")
@@ -43,7 +43,7 @@ def _row(point: CheckpointPoint, data: CheckpointData | None) -> str:
         return f"{row}  {point.note}".rstrip()
     git = data.git_status
     parts = [
-        f"{len(git.modified)} modified",
+        f"Git: {len(git.modified)} modified",
         f"{len(git.staged)} staged",
         f"{len(git.untracked)} untracked",
         count(len(data.aiwg_state.files), "artifact"),

@@ -41,9 +41,10 @@ PURPOSES: dict[Purpose, str] = {
 }
 REPORTED = ("fewer_tests", "changed_configuration", "back_and_forth")
 """Issues already reported when they were noticed, by the sensor or during the session."""
-WATCHED = ("near_limit", "unresolved_conflicts")
+NEAR_LIMIT = "near_limit"
+WATCHED = (NEAR_LIMIT, "unresolved_conflicts")
 """Errors that the overseer ignores here, because it has its own rules for them."""
-WORST: tuple[IssueSeverity, ...] = ("critical", "high", "medium")
+WORST = ("critical", "high", "medium", "log")
 
 
 class Statement(Fact):
@@ -202,6 +203,16 @@ class ValidationIssue(Fact):
         """True if it makes the iteration invalid; otherwise it is a warning."""
         return self.severity != "medium"
 
+    @property
+    def is_note(self) -> bool:
+        """True if it reports how many iterations are left, which is no fault of the work."""
+        return self.name == NEAR_LIMIT
+
+    @property
+    def label(self) -> str:
+        """Its severity for a person; a critical row's sign would alarm about a mere note."""
+        return "log" if self.is_note else self.severity
+
 
 class ValidationDone(Event):
     """Step 8 (before the session) or step 11 (after it); recorded only with findings."""
@@ -225,7 +236,7 @@ class ValidationDone(Event):
         text = " ".join(issue.text for issue in new)
         if not text:
             return None
-        worst = min((issue.severity for issue in new), key=WORST.index)
+        worst = min((issue.label for issue in new), key=WORST.index)
         return Row(SEVERITIES[worst], "NOTE", text)
 
 

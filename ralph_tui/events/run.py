@@ -99,6 +99,11 @@ class RunStarted(Event):
         """The run's name on the command line."""
         return f"{self.task}/{self.attempt}" if self.task else f"hooks/{self.run_id}"
 
+    @property
+    def snapshots_elsewhere(self) -> str:
+        """Where the snapshots are, for a record copied out of its worktree."""
+        return f"the snapshots are in the repository in which the run worked, {self.root}"
+
     def line(self) -> str:
         name = f"run {self.name}" if self.task else f"loop of {self.agent} sessions"
         by = f" (recorded by {self.imported})" if self.imported else ""

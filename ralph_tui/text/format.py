@@ -58,12 +58,13 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def name_files(number: int, paths: Sequence[str]) -> str:
-    """Return ``2 files modified: a.py, b.py``, with at most three names."""
+def name_files(number: int, paths: Sequence[str], since: str = "in the iteration") -> str:
+    """Return ``2 files changed in the iteration: a.py, b.py``, with at most three names."""
+    files = f"{count(number, 'file')} changed {since}"
     if not paths:
-        return f"{count(number, 'file')} modified"
+        return files
     more = f" and {number - FILES_NAMED} more" if number > FILES_NAMED else ""
-    return f"{count(number, 'file')} modified: {', '.join(paths[:FILES_NAMED])}{more}"
+    return f"{files}: {', '.join(paths[:FILES_NAMED])}{more}"
 
 
 def with_lines(what: str, added: int, removed: int) -> str:

@@ -20,7 +20,7 @@ def test_checkpoints_are_listed_with_their_data(git_repo: Path) -> None:
     assert shown[2] == "iteration 1: 1 session"
     assert shown[4].split()[3:6] == ["at", "the", "end"]
     assert ", 1 artifact" in shown[4]
-    assert re.search(r"\b\d+ modified, ", shown[4])
+    assert re.search(r"  Git: \d+ modified, ", shown[4])
     listed = json.loads(here("checkpoint", "list", "task-001", "--json", cwd=git_repo).stdout)
     assert listed["run"] == "task-001/001"
     second = listed["iterations"][2]

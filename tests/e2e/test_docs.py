@@ -27,7 +27,7 @@ class It(unittest.TestCase):
 EXPECTED = [
     ("decide|checkpoint --rollover", ExitCode.USAGE, "no active run"),
     ("fleet (status|attach|guide|pause|decide|abort|stop|resume)", ExitCode.USAGE, "no fleet"),
-    ("attach hooks", ExitCode.USAGE, "no run 'hooks'"),
+    ("attach hooks", ExitCode.USAGE, "no Claude Code session under the hooks"),
     ("hooks install|restore iter-3|memory delete", ExitCode.USAGE, "not a terminal"),
     ("memory edit", ExitCode.USAGE, "an editor needs a terminal"),
     ("resume$", ExitCode.USAGE, "allow more with --max-iterations"),

@@ -62,9 +62,15 @@ def test_doctor_sends_a_test_over_every_channel(
     first, second = done.stdout.splitlines()
     assert first == f"webhook  {hook.url} ... ok: {hook.url} accepted it (HTTP 204)"
     assert second.startswith(f"gitea    {gitea.url} {REPOSITORY} ... ok: ")
-    assert gitea.issues[0]["title"] == "[Ralph External] INFO: test in doctor"
+    assert gitea.issues[0]["title"] == "[Ralph External] TEST by ralph-tui doctor"
     assert gitea.issues[0]["state"] == "closed"
     assert str(gitea.issues[0]["body"]).startswith("Test message from ralph\\-tui doctor. ")
+    assert "The run has ended" not in str(gitea.issues[0]["body"])
+    assert hook.requests[0].body["event"] == "test"
+    assert hook.requests[0].body["text"] == (
+        "[Ralph External] TEST by ralph-tui doctor\n"
+        "Test message from ralph-tui doctor. No action is needed."
+    )
     no_secret_in(git_repo, done.stdout, done.stderr)
     assert not (git_repo / ".aiwg").exists()
 

@@ -517,6 +517,20 @@ def test_a_run_of_another_worktree(ended: Path, tmp_path: Path) -> None:
     assert "Make it pass" in here("restore", "--run", where, cwd=other).stdout
 
 
+def test_a_copied_record_says_where_its_snapshots_are(ended: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(journal(ended).parent, tmp_path / "elsewhere/copy")
+    worked_in = events(ended, "run_started")[0]["root"]
+    where = f"the snapshots are in the repository in which the run worked, {worked_in}"
+    listed = here("restore", "--run", "copy", cwd=copy.parent)
+    assert where in listed.stderr
+    assert "git init" not in listed.stderr
+    assert "no longer in the repository" not in listed.stdout
+    assert where in here("restore", "1", "--run", "copy", cwd=copy.parent).stderr
+    page = here("report", "copy", cwd=copy.parent).stdout
+    assert f"The net difference is unknown: {where}" in page
+    assert "`ralph-tui report copy --full`" in page
+
+
 def test_a_bad_line(ended: Path) -> None:
     lines = journal(ended).read_bytes().splitlines(keepends=True)
     lines[-3] = b'{"seq"\n'

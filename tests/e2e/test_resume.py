@@ -87,11 +87,11 @@ def test_resume_and_report_say_what_the_checkpoints_come_to(repo: Path) -> None:
     again = here("resume", "--headless", "--max-iterations", "2", cwd=repo)
     rows = [line.removeprefix("ralph-tui: ") for line in again.stderr.splitlines()]
     assert rows[0] == "3 checkpoints: 2 at the start, 1 at the end"
-    assert re.fullmatch(r"1 session, \ds in all, 1 file modified", rows[1])
+    assert re.fullmatch(r"1 session, \ds in all, 1 file changed", rows[1])
     known = re.fullmatch(r"the agent's peak memory: (\d+) MB, in iteration 1", rows[2])
     assert known
     assert 60 < int(known[1]) < 400
-    last = r"last: iteration 1, at the end, [\d:]+, \ds into its session, snapshot 2, 1 file mod.*"
+    last = r"last: iteration 1, at the end, [\d:]+, \ds into its session, snapshot 2, 1 file ch.*"
     assert re.fullmatch(last, rows[3])
     assert len(rows) == 4
     resumed = next(e for e in read_journal(journal(repo)).events if isinstance(e, RunResumed))

@@ -95,6 +95,12 @@ def test_before_the_session_it_says_how_it_goes_about_it_and_what_the_last_one_c
     ]
 
 
+def test_the_number_of_iterations_left_has_no_sign_of_an_alarm() -> None:
+    issue = ValidationIssue(severity="critical", name="near_limit", text="Iteration 2 of 2.")
+    left = ev.ValidationDone(iteration=2, when="before", issues=[issue])
+    assert "· Iteration 2 of 2." in rows(MADE, PIVOT, left)
+
+
 def test_a_second_opinion_stands_beside_it() -> None:
     opinion = ev.AssessmentRefined(
         iteration=1, summary="Half of it.", progress=52, approach="Bisect."

@@ -5,6 +5,7 @@ import os
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import cast
 
@@ -14,6 +15,8 @@ from ralph_tui.adapters.processes.lineage import name_of
 from ralph_tui.adapters.records.journal import Journal
 from ralph_tui.adapters.records.lock import Lock, acquire
 from ralph_tui.adapters.records.runs import RecordedRun
+from ralph_tui.adapters.records.status import read_status, worked_s
+from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.adapters.records.tail import CHUNK, ReplacedError, Tail
 from ralph_tui.adapters.remote.server import listening
 from ralph_tui.commands import Command, Pause, Present, Stop
@@ -22,6 +25,7 @@ from ralph_tui.ports.host import Accepted, Refused
 from ralph_tui.runtime.clock import SystemClock
 from ralph_tui.runtime.engine import Engine
 from ralph_tui.runtime.sources.attached import Attached
+from ralph_tui.runtime.sources.recorded import opened
 from ralph_tui.state import RunState
 from ralph_tui.tui.modals.leave import Leave
 from ralph_tui.tui.modals.question import Question
@@ -232,6 +236,27 @@ def test_a_run_whose_process_is_gone_has_died(elsewhere: Elsewhere) -> None:
 
     drive(driver, look)
     assert not source.lost
+
+
+def test_screens_and_status_count_a_dead_runs_time_to_its_last_sign_of_life(
+    elsewhere: Elsewhere,
+) -> None:
+    elsewhere.records(*story("running"))
+    source, _ = elsewhere.look()
+    state = followed(source)
+    status = summarize(state, state.at, 7.0)
+    elsewhere.run.status.write_text(json.dumps(status))
+    elsewhere.dies()
+    for later in (1000.0, 1002.0):
+        state = source.poll(state, later)
+    died = read_status(elsewhere.run)
+    assert died["phase"] == "died"
+    replay = opened(elsewhere.run.journal)
+    past = replay.poll(RunState(), 0.0)
+    assert replay.lost
+    for screen in (source.clock(state), replay.clock(past)):
+        assert screen == state.at + timedelta(seconds=7)
+        assert state.run.worked_s(screen) == worked_s(died)
 
 
 def test_what_is_left_of_a_killed_run_is_not_the_run(elsewhere: Elsewhere) -> None:

@@ -24,6 +24,8 @@ PRIORITIES: dict[EscalationLevel, Priority] = {
     "critical": "high",
     "emergency": "urgent",
 }
+TEST = "test"
+"""The subject of a message that only tests the channels."""
 LONGEST_REASON = 4000
 LONGEST_LINE = 500
 MAX_RECOMMENDATIONS = 10
@@ -75,6 +77,8 @@ class Message(Fact):
     @property
     def title(self) -> str:
         """Title of the issue."""
+        if self.about == TEST:
+            return f"[Ralph External] TEST by ralph-tui {self.loop}"
         return f"[Ralph External] {self.level.upper()}: {self.about} in {self.loop}"
 
     @property
@@ -166,10 +170,10 @@ def comment_body(message: Message) -> str:
 
 def payload(message: Message) -> dict[str, object]:
     """Return a webhook's JSON; chat services show `text` or `content`, programs read the rest."""
-    words = f"{message.title}\n{message.reason}\n{_what_to_do(message)}"
+    words = f"{message.title}\n{message.reason}\n{_what_to_do(message)}".rstrip("\n")
     words = clip(_without_mentions(words), 1900)
     return {
-        "event": "escalation",
+        "event": TEST if message.about == TEST else "escalation",
         "text": words,
         "content": words,
         "title": message.title,
@@ -187,7 +191,7 @@ def _markdown(message: Message, opening: str) -> str:
         parts.append(f"**Recommended**\n\n{items}")
     facts = json.dumps(message.context, ensure_ascii=False, indent=2)
     parts += [f"```json\n{_without_mentions(facts)}\n```", _what_to_do(message), message.marker]
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def _readings(message: Message) -> list[tuple[str, str]]:
@@ -209,6 +213,8 @@ def _readings(message: Message) -> list[tuple[str, str]]:
 
 
 def _what_to_do(message: Message) -> str:
+    if message.about == TEST:
+        return ""
     if message.fleet:
         place = f"in the fleet's project on `{message.host.replace('`', '')}`"
         if message.level in ("info", "emergency"):

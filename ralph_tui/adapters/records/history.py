@@ -10,13 +10,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ralph_tui.adapters.records.folders import number_of, numbered, ralph_folder
+from ralph_tui.adapters.records.listing import row_of
 from ralph_tui.adapters.records.lock import holder
-from ralph_tui.adapters.records.runs import RecordedRun, describe_no_runs
+from ralph_tui.adapters.records.runs import (
+    RecordedRun,
+    attempts_of_hooked,
+    describe_no_runs,
+    find_hooked,
+)
 from ralph_tui.adapters.records.status import describe_status, newer_version_note, worked_s
 from ralph_tui.adapters.records.task_index import TaskIndex
 from ralph_tui.adapters.records.task_table import TaskRow
 from ralph_tui.base.errors import UsageError, WorkspaceError, why
+from ralph_tui.text.json_fields import as_map
 from ralph_tui.text.sanitize import one_line
+from ralph_tui.text.terms import DIED, UNHEARD
 
 if TYPE_CHECKING:
     from ralph_tui.adapters.records.aiwg.records import Attempt
@@ -45,7 +53,8 @@ class TaskHistory:
 
 
 def list_tasks(root: Path) -> dict[str, TaskRow]:
-    """Return all readable tasks, oldest first; an unfinished task without a process has died.
+    """Return all readable tasks, oldest first; an unfinished task without a process has died,
+    unless hooks recorded it.
 
     Raises ``WorkspaceError`` if the records cannot be listed.
     """
@@ -60,16 +69,43 @@ def list_tasks(root: Path) -> dict[str, TaskRow]:
         name for name, row in rows.items() if _is_open(row.status, ended=bool(row.last_outcome))
     ]
     alive = _live_attempt(root).partition("/")[0] if going_on else ""
-    dead = {name: rows[name]._replace(status="died") for name in going_on if name != alive}
+    loops = _loops_of_hooks(root) if going_on else {}
+    dead = {
+        name: rows[name]._replace(status=_without_process(loops.get(_newest_attempt(root, name))))
+        for name in going_on
+        if name != alive
+    }
     return rows | dead
 
 
 def status_of(root: Path, attempt: "Attempt") -> str:
-    """Return the recorded status, or "died" if the run has neither a process nor an end."""
+    """Return the recorded status; without a process or an end, what is known instead."""
     name = f"{attempt.task_id}/{attempt.id:03}"
     if not _is_open(attempt.status, ended=attempt.outcome is not None):
         return attempt.status
-    return attempt.status if _live_attempt(root) == name else "died"
+    if _live_attempt(root) == name:
+        return attempt.status
+    return _without_process(_loops_of_hooks(root).get(name))
+
+
+def _without_process(loop: RecordedRun | None) -> str:
+    """Return the status of a run without an end or a process; `loop` is its record by hooks."""
+    if loop is None:
+        return DIED.word
+    return "running" if row_of(loop, None).live else UNHEARD.word
+
+
+def _loops_of_hooks(root: Path) -> dict[str, RecordedRun]:
+    """Return the loops that hooks recorded, by attempt."""
+    known = attempts_of_hooked(root)
+    return {
+        str(as_map(known.get(run.folder.name)).get("attempt")): run for run in find_hooked(root)
+    }
+
+
+def _newest_attempt(root: Path, task: str) -> str:
+    folders = numbered(ralph_folder(root) / "tasks" / task / "attempts")
+    return f"{task}/{folders[-1].name}" if folders else ""
 
 
 def _is_open(status: str, *, ended: bool) -> bool:

@@ -44,6 +44,7 @@ _EDGE = 1 << 16
 """Bytes to read at each end of a journal if there is no smaller file to read."""
 _ENDINGS = ("run_finished", "run_crashed", "run_resumed")
 """Events that end a run or undo its end."""
+SESSION_OVER = "session_finished"
 _EARLIEST = datetime.fromtimestamp(0, UTC)
 
 
@@ -107,7 +108,7 @@ def row_of(run: RecordedRun, owner: Owner | None) -> RunRow:
     known = _Known(_status(run))
     outcome, phase = known.text("outcome"), known.text("phase")
     if run.hooked:  # no process of ours runs it
-        alive, phase = _is_active(run), "agent"
+        alive, phase = _is_active(run), phase or "agent"
     else:
         alive = owner is not None and owner.run == run.name
     live = alive and not outcome
@@ -178,14 +179,22 @@ def _from_ends(journal: Path) -> dict[str, Any]:
     ends = [event for event in seen if event.get("kind") in _ENDINGS]
     ended = ends[-1] if ends and ends[-1].get("kind") != "run_resumed" else {}
     finished = [event for event in seen if event.get("kind") == "iteration_finished"]
+    # The hooks measure only the items of a plan.
+    measured = [event.get("iteration") for event in seen if event.get("kind") == "reading_taken"]
+    sessions = [event for event in seen if event.get("kind") in ("session_started", SESSION_OVER)]
     granted = [event["max_iterations"] for event in seen if event.get("max_iterations")]
     return {
         "objective": begun.get("objective"),
         "outcome": "failed" if ended.get("kind") == "run_crashed" else ended.get("outcome"),
         "agent": begun.get("agent"),
+        "phase": "thinking" if sessions and sessions[-1]["kind"] == SESSION_OVER else "agent",
         "iteration": max((_Known(event).count("iteration") or 0 for event in seen), default=0),
         "max_iterations": granted[-1] if granted else None,
-        "completions": [event.get("completion") for event in finished],
+        "completions": [
+            event.get("completion")
+            for event in finished
+            if event.get("status") == "completed" or event.get("iteration") in measured
+        ],
         "started": begun.get("at"),
         "updated": last.get("at"),
         "ended": ended.get("at"),

@@ -1,8 +1,9 @@
 """Past and present runs of a worktree, and what RUN means on the command line.
 
-RUN may be a task (``task-001``), a fleet's loop (``fleet-001/3a``), another worktree, or ``hooks``;
-then its newest run is used. It may also be an attempt (``task-001/002``), the folder of an attempt,
-a loop recorded by hooks, or a journal. Without RUN, the newest run of this worktree is used.
+RUN may be a task (``task-001``) or its folder, a fleet's loop (``fleet-001/3a``), another worktree,
+or ``hooks``; then its newest run is used. It may also be an attempt (``task-001/002``), the folder
+of an attempt, a loop recorded by hooks, or a journal. Without RUN, the newest run of this worktree
+is used.
 """
 
 from collections.abc import Iterator
@@ -107,9 +108,14 @@ class RecordedRun:
 def find_runs(root: Path) -> Iterator[RecordedRun]:
     """Yield all runs of a worktree that have a journal, in order."""
     for task in numbered(ralph_folder(root) / "tasks"):
-        for attempt in numbered(task / "attempts"):
-            if (attempt / "events.jsonl").exists():
-                yield RecordedRun(attempt / "events.jsonl")
+        yield from _runs_of_task(task)
+
+
+def _runs_of_task(folder: Path) -> Iterator[RecordedRun]:
+    """Yield the runs in a task's folder, in order."""
+    for attempt in numbered(folder / "attempts"):
+        if (attempt / "events.jsonl").exists():
+            yield RecordedRun(attempt / "events.jsonl")
 
 
 def find_mirrors(root: Path) -> Iterator[RecordedRun]:
@@ -220,6 +226,8 @@ def _named(root: Path, name: str) -> RecordedRun:
             return RecordedRun(path)
         if (path / "events.jsonl").is_file():
             return RecordedRun(path / "events.jsonl")
+        if attempts := [*_runs_of_task(path)]:
+            return attempts[-1]
         if ralph_folder(path).is_dir():
             return resolve_run(path, None)
     except OSError as error:
@@ -240,6 +248,12 @@ def _named(root: Path, name: str) -> RecordedRun:
         raise UsageError(
             f"{name} is a fleet, not a run: see it with 'ralph-tui fleet status {name}' or "
             f"'ralph-tui fleet attach {name}'"
+        )
+    if name == HOOKED and is_installed(COMMANDS[HOOKED]):
+        raise UsageError(
+            f"no Claude Code session under the hooks is recorded in {one_line(str(root))} yet; the "
+            "first one to call a tool or to stop begins the record, if 'ralph-tui hooks show' "
+            "says that the hooks are active"
         )
     known = ", ".join(dict.fromkeys(run.name for run in runs))
     why_not = f"known runs: {known}" if known else describe_no_runs(root)

@@ -22,6 +22,7 @@ from ralph_tui.text.terms import DISK_FULL, NO_END, PROCESS_GONE, WAITS
 
 if TYPE_CHECKING:
     from ralph_tui.events import Event
+    from ralph_tui.state import RunState
 
 COPIED = f"{NO_END} in this copy; check the original to see whether the run continues"
 EMPTY = "its process is gone and its journal is empty; it cannot be resumed"
@@ -133,6 +134,13 @@ def worked_after_s(path: Path, run_id: str, seq: int) -> float:
     if status is None or (status["run_id"], status["seq"]) != (run_id, seq):
         return 0.0
     return _silent_s(status)
+
+
+def worked_after(run: RecordedRun, state: "RunState") -> timedelta:
+    """Return how long a run kept working after the last event of its state."""
+    started = state.run.started
+    run_id = started.run_id if started is not None else ""
+    return timedelta(seconds=worked_after_s(run.status, run_id, state.seq))
 
 
 def _silent_s(status: RunStatus) -> float:

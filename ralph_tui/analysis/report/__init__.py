@@ -3,7 +3,6 @@
 Rule: pure. Unknown facts are left out or called unknown; times are UTC, completion is in points.
 """
 
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -60,10 +59,11 @@ class Circumstances:
     endless: tuple[str, str] = ("died", NO_END)
     """Phase and reason to show for a run with neither a process nor a recorded end."""
     loop: str = ""
-    """The fleet's name for the run, ``fleet-001/2``; empty if it is not a fleet's loop.
-
-    The journal's name belongs to another run in this repository, so commands use the loop's folder.
-    """
+    """The fleet's name for the run, ``fleet-001/2``; empty if it is not a fleet's loop."""
+    argument: str = ""
+    """The run for a command, if its name means no run or another one where the reader is."""
+    copied: bool = False
+    """True if the record is in no worktree."""
     now: datetime | None = None
     """The time of the report; for a run without a process, the time of its last activity."""
 
@@ -75,6 +75,7 @@ def report(events: Sequence[Event], circumstances: Circumstances, *, full: bool 
     """
     material = Material.of(events, circumstances.now)
     material.changes, material.alive = circumstances.changes, circumstances.alive
+    material.copied = circumstances.copied
     if not full:
         parts = [
             _title(material, circumstances),
@@ -82,7 +83,7 @@ def report(events: Sequence[Event], circumstances: Circumstances, *, full: bool 
             _outcome(material, circumstances),
         ]
         parts += [*_build_sections(REVIEW, material), "## Cost", _facts(material, _COSTS)]
-        name = shlex.quote(circumstances.folder) if circumstances.loop else _name(material)
+        name = circumstances.argument or _name(material)
         parts += [f"Everything else: {code(f'ralph-tui report {name} --full')}"]
         return "\n\n".join(part for part in parts if part) + "\n"
     parts = [

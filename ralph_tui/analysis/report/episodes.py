@@ -1,7 +1,7 @@
 """Alarms, interventions and questions of a run, with decisions and effects."""
 
 from ralph_tui.analysis.report.markdown import escaped, quoted
-from ralph_tui.analysis.report.material import Material
+from ralph_tui.analysis.report.material import UNANSWERED, WAITING, Material
 from ralph_tui.events import AlarmRaised
 from ralph_tui.events.control import alarm_word
 from ralph_tui.state import Intervention
@@ -37,17 +37,27 @@ def decided(material: Material) -> str:
     """Return only questions with their answers, in order."""
     if material.started.imported:
         return ""
-    made = [one for one in material.state.oversight.interventions if one.decision]
     found = [
         (
             one.seq,
             f"- iteration {one.iteration}: **{one.level}** {subject_words(one.about)}: "
-            f"{escaped(one.reason)}\n  - {escaped(one.decision)}",
+            f"{escaped(one.reason)}\n  - {escaped(decision)}",
         )
-        for one in made
+        for one in material.state.oversight.interventions
+        if (decision := _decision(material, one))
     ]
     found += _questions(material)
     return "\n".join(text for _, text in sorted(found))
+
+
+def _decision(material: Material, made: Intervention) -> str:
+    """Return the answer, or that there is none yet; empty if it asks nothing."""
+    needs = material.state.needs
+    asked = needs.question or needs.left_open
+    open_ = asked is not None and asked.topic in ("redirect", "pause")
+    if made.decision or not open_ or made is not material.state.oversight.undecided:
+        return made.decision
+    return WAITING if material.alive and needs.question is not None else UNANSWERED
 
 
 def _questions(material: Material) -> list[tuple[int, str]]:
@@ -89,8 +99,8 @@ def _instructions(text: str, title: str) -> list[str]:
 def _intervention_item(material: Material, made: Intervention) -> str:
     about = subject_words(made.about)
     lines = [f"- iteration {made.iteration}: **{made.level}** {about}: {escaped(made.reason)}"]
-    if made.decision and not material.started.imported:
-        lines.append(f"  - {escaped(made.decision)}")
+    if not material.started.imported and (decision := _decision(material, made)):
+        lines.append(f"  - {escaped(decision)}")
     if made.instructions:
         lines += _instructions(made.instructions, f"instructions{_sent(material, made)}:")
     if made.effect is not None:

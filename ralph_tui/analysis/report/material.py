@@ -11,6 +11,7 @@ from ralph_tui.events.workspace import FileChange
 from ralph_tui.state import IterationSpan, RunState
 from ralph_tui.text.format import money
 
+WAITING, UNANSWERED = "waiting for an answer", "not answered"
 _PAUSE, _SERVICE = "pause", "service"
 
 
@@ -76,6 +77,8 @@ class Material:
     waits: list[tuple[ev.WaitStarted, ev.WaitEnded | None]] = field(default_factory=list)
     alive: bool = False
     """True if a process is still working on the run."""
+    copied: bool = False
+    """True if the record is in no worktree."""
     asked: Sequence[Request] = ()
     """The agent's questions and their answers."""
     learnings: dict[str, int] = field(default_factory=dict)

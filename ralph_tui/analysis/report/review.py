@@ -74,12 +74,8 @@ def files(material: Material) -> str:
     if material.changes is None:
         if not touched:
             return ""
-        tool = escaped(material.started.imported.partition(",")[0])
-        missing = (
-            f"{tool} takes no snapshots" if tool else "the snapshots are not in this repository"
-        )
         why = (
-            f"The net difference is unknown: {missing}. "
+            f"The net difference is unknown: {escaped(_missing(material))}. "
             f"{count(len(touched), 'file')} changed along the way; changes may have been undone:"
         )
         return f"{why}\n\n{_list(f'- {code(path)}' for path in touched)}"
@@ -99,6 +95,17 @@ def files(material: Material) -> str:
     if material.state.oversight.stale:
         until = "the restored files"
     return f"Between the start and {until}:\n\n{table(HEAD, rows)}\n\n{listed}"
+
+
+def _missing(material: Material) -> str:
+    started = material.started
+    if started.imported:
+        return f"{started.imported.partition(',')[0]} takes no snapshots"
+    if not material.state.timeline.snapshots:
+        return "the run has no snapshots"
+    return started.snapshots_elsewhere if material.copied else (
+        "the snapshots are not in this repository"
+    )  # fmt: skip
 
 
 def _list(lines: Iterable[str]) -> str:

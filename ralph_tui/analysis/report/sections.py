@@ -8,7 +8,7 @@ from ralph_tui.analysis.report.chart import completion_chart
 from ralph_tui.analysis.report.context import APART, context
 from ralph_tui.analysis.report.episodes import decided, episodes
 from ralph_tui.analysis.report.markdown import code, escaped, table
-from ralph_tui.analysis.report.material import Material, moment
+from ralph_tui.analysis.report.material import UNANSWERED, WAITING, Material, moment
 from ralph_tui.analysis.report.requests import Request
 from ralph_tui.state import IterationSpan
 from ralph_tui.state.foreign import ForeignRows
@@ -35,7 +35,6 @@ MAX_ITERATIONS = 10
 """Maximum number of iterations listed for one blocker."""
 LONGEST_NOTE = 200
 """Maximum characters of a checkpoint's note."""
-_LETTERS = {"REDIRECT": "R", "PAUSE": "P", "ABORT": "A"}
 
 
 def _chart(material: Material) -> str:
@@ -46,10 +45,13 @@ def _chart(material: Material) -> str:
         f"{WARNING.glyph} alarm, {CRITICAL.glyph} critical alarm": {
             m.iteration: m.glyph for m in material.state.control.marks
         },
-        "R redirect, P pause, A abort": {
-            made.iteration: _LETTERS[made.level]
-            for made in material.state.oversight.interventions
-            if made.level in _LETTERS
+        **{
+            f"{level[0]} {level.lower()}": {
+                made.iteration: level[0]
+                for made in material.state.oversight.interventions
+                if made.level == level
+            }
+            for level in ("REDIRECT", "PAUSE", "ABORT")
         },
         f"{ROLLED_BACK.glyph} files restored": {
             span.number: ROLLED_BACK.glyph for span in spans if span.rollbacks
@@ -192,10 +194,13 @@ def _checkpoints(material: Material) -> str:
 
 def _guidance(material: Material) -> str:
     over = not material.state.run.live
-    return "\n".join(
+    lines = [
         f"- {escaped(item.text)} ({delivery_words(item, over=over)})"
         for item in material.state.guidance.items.values()
-    )
+    ]
+    if always := material.state.intelligence.standing_instruction:
+        lines.append(f"- in every prompt: {escaped(always)}")
+    return "\n".join(lines)
 
 
 def _agent_questions(material: Material) -> str:
@@ -203,7 +208,7 @@ def _agent_questions(material: Material) -> str:
     waits = material.asked[-1:] if material.alive and material.state.needs.question else []
 
     def open_one(one: Request) -> str:
-        return "waiting for an answer" if one in waits else "not answered"
+        return WAITING if one in waits else UNANSWERED
 
     return "\n".join(
         f"- iteration {one.iteration}, {moment(one.at)}: {escaped(one.what)}: "

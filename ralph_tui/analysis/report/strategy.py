@@ -29,7 +29,7 @@ def issues(material: Material) -> str:
     found: defaultdict[str, list[int]] = defaultdict(list)
     latest: dict[str, str] = {}
     for (k, _), done in sorted(material.state.intelligence.validations.items()):
-        for issue in done.issues:
+        for issue in (one for one in done.issues if not one.is_note):
             found[issue.name].append(k)
             latest[issue.name] = issue.text
     lines = []

@@ -101,6 +101,8 @@ def _action_taken(state: RunState, made: Intervention) -> str:
         return "asking you"
     if state.foreign.tool:
         return made.decision
+    if made.answer == "abort" and state.run.iteration > made.iteration:
+        return "resumed after the abort"
     if made.instructions:
         return f"instructions sent{after}"
     what, _, who = made.decision.partition(" by ")

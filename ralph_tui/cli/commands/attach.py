@@ -50,9 +50,9 @@ def run(args: argparse.Namespace) -> int:
     live_name = owner.run if owner is not None and owner.run else None
     found = find_run(root, args.run or live_name)
     if not on_terminal() or args.json:
-        if not isinstance(found, RecordedRun) or found.hooked:
+        if not isinstance(found, RecordedRun):
             raise UsageError(
-                f"{found.name} has no events to print; see 'ralph-tui report {found.name}'"
+                f"{found.name} is a past run of another tool; see 'ralph-tui report {found.name}'"
             )
         from ralph_tui.cli.watching import watch  # noqa: PLC0415 - only without a terminal
 

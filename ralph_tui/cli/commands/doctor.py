@@ -11,7 +11,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
 
-from ralph_tui.adapters.outreach import Message, UndeliveredError, build_channels, outbox_folder
+from ralph_tui.adapters.outreach import (
+    TEST,
+    Message,
+    UndeliveredError,
+    build_channels,
+    outbox_folder,
+)
 from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.search.embedder import HashedConcepts
 from ralph_tui.adapters.search.trained import trained_embedder
@@ -152,7 +158,7 @@ def _test_message(root: Path) -> Message:
         escalation_id=name,
         run_id=name,
         level="info",
-        about="test",
+        about=TEST,
         loop="doctor",
         iteration=0,
         max_iterations=0,

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 MAX_LISTED = 100
 """Maximum tasks listed without ``--all``."""
 FORMS = (".json", ".md")
-STATUSES = ("running", "paused", "completed", "failed", "died")
+STATUSES = ("running", "paused", "completed", "failed", "died", "unknown")
 FILTERS = ("status", "agent", "since", "tag")
 
 

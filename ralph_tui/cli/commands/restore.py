@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from ralph_tui.adapters.processes.sweep import sweep
-from ralph_tui.adapters.records.folders import ralph_folder, worktree_root
+from ralph_tui.adapters.records.folders import ralph_folder, worktree_around, worktree_root
 from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.adapters.records.lock import worker
 from ralph_tui.adapters.records.runs import RecordedRun, recorded_run_ids
@@ -89,7 +89,9 @@ def _list(found: RecordedRun) -> int:
     try:
         held = saved_snapshots(open_repository(worktree_root(found.folder)), snapshots)
     except RalphError as error:
-        print(f"ralph-tui: {one_line(str(error))}", file=sys.stderr)
+        if copied := _elsewhere(found, state):
+            held = frozenset(state.timeline.snapshots)
+        print(f"ralph-tui: {one_line(copied or str(error))}", file=sys.stderr)
     known, notes = list_snapshots(state, held), snapshot_notes(state)
     print(f"{found.name}: {one_line(state.run.started.objective) if state.run.started else ''}")
     readings = [point.completion for point in known if point.completion is not None]
@@ -107,12 +109,24 @@ def _list(found: RecordedRun) -> int:
     return ExitCode.COMPLETED
 
 
+def _elsewhere(found: RecordedRun, state: RunState) -> str:
+    """Say where the snapshots are if the record was copied out of its worktree; else empty."""
+    if worktree_around(found.folder) is not None or (started := state.run.started) is None:
+        return ""
+    return (
+        f"{found.folder} is a copied record; {started.snapshots_elsewhere}: restore "
+        f"{started.name} there"
+    )
+
+
 def _restore_ended(root: Path, found: RecordedRun, args: argparse.Namespace) -> int:
     records, above = ralph_folder(root).resolve(), found.folder.resolve().parents
     ours = records / "tasks" in above[2:3]
     # A fleet loop's clone is removed when its work is collected; its snapshots are here.
     of_fleet = found.fleet is not None and records / "fleets" in above[4:5]
     if not (ours or of_fleet):
+        if copied := _elsewhere(found, RunState().apply_all(read_journal(found.journal).events)):
+            raise UsageError(copied)
         raise UsageError(
             f"{one_line(str(found.folder))} is not a run of this worktree ({one_line(str(root))}); "
             "restore it in its own repository"

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Final
 
 from ralph_tui.events import ReadingTaken, StrategyPlanned
-from ralph_tui.events.intelligence import IssueSeverity, Pattern, ValidationIssue
+from ralph_tui.events.intelligence import NEAR_LIMIT, IssueSeverity, Pattern, ValidationIssue
 from ralph_tui.layers.control import amount
 from ralph_tui.text.format import count, percent
 from ralph_tui.text.sanitize import clip, one_line
@@ -44,7 +44,7 @@ def before(
         left = max(0, max_iterations - k)
         then = f"{count(left, 'iteration')} left after this one" if left else "the last one"
         text = f"Iteration {k} of {max_iterations}: {then}."
-        found.append(_issue("critical", "near_limit", text))
+        found.append(_issue("critical", NEAR_LIMIT, text))
     if strategy is not None and strategy.approach != "persist" and not strategy.reasoning.strip():
         text = "The approach changes without a reason."
         found.append(_issue("high", "pivot_without_reasoning", text))

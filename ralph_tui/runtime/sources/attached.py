@@ -6,13 +6,13 @@ the socket.
 
 import socket
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from ralph_tui.adapters.records.lock import Owner, holder, owner_of
 from ralph_tui.adapters.records.newer import newer_sentence
 from ralph_tui.adapters.records.runs import SILENCE_S, RecordedRun
-from ralph_tui.adapters.records.status import describe_silence
+from ralph_tui.adapters.records.status import describe_silence, worked_after
 from ralph_tui.adapters.remote.client import send
 from ralph_tui.base.errors import RalphError
 from ralph_tui.commands import WATCHED, Command
@@ -59,6 +59,7 @@ class Attached:
         self.note = ""
         self.lost: bool | str = False
         self._run = run
+        self._after = timedelta()
         self._wall_clock = wall_clock
         self._journal = followed_run(run.journal)
         self._liveness = Liveness(run.lock)
@@ -80,12 +81,13 @@ class Attached:
         works = started.run_id if started is not None and state.run.live else None
         if self._liveness.check(works, now):
             self.lost = self._liveness.lost
+            self._after = worked_after(self._run, state) if self.lost else timedelta()
             newer = newer_sentence(started) if started is not None else ""
             self.note = self._journal.problem or newer  # the verdict already shows `lost`
 
     def clock(self, state: RunState) -> datetime:
-        """Return the wall time, or the last event's time once the process is gone."""
-        return state.at if self.lost else self._wall_clock()
+        """Return the wall time, or the last sign of life once the process is gone."""
+        return state.at + self._after if self.lost else self._wall_clock()
 
     def send(self, command: Command) -> None:
         """Send a command; a refusal arrives in `refused`."""

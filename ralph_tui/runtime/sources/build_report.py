@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ralph_tui.adapters.records.folders import worktree_root
+from ralph_tui.adapters.records.folders import as_argument, worktree_around, worktree_root
 from ralph_tui.adapters.records.journal import Recording
 from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.adapters.records.status import phase_without_end, read_status, worked_until
@@ -54,7 +54,20 @@ def _circumstances(
         until = worked_until(found.status, first.run_id, recording.events)
         now = datetime.now(UTC) if alive else until
     loop = named.name if named.fleet is not None else ""
-    return Circumstances(shown.as_posix(), alive, problems, held, changes, end, loop, now)
+    around = worktree_around(kept)
+    here = not loop and around is not None and around.resolve() == root.resolve()
+    return Circumstances(
+        shown.as_posix(),
+        alive,
+        problems,
+        held,
+        changes,
+        end,
+        loop,
+        "" if here else as_argument(kept),
+        around is None,
+        now,
+    )
 
 
 def _held(found: RecordedRun, recording: Recording) -> int | None:

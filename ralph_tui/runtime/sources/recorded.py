@@ -8,7 +8,7 @@ from ralph_tui.adapters.records.folders import worktree_around
 from ralph_tui.adapters.records.journal import Recording
 from ralph_tui.adapters.records.lazy import LazyJournal
 from ralph_tui.adapters.records.runs import SILENCE_S, RecordedRun
-from ralph_tui.adapters.records.status import FLEET_GONE, has_process
+from ralph_tui.adapters.records.status import FLEET_GONE, has_process, worked_after
 from ralph_tui.analysis import away
 from ralph_tui.base.errors import RalphError, UsageError
 from ralph_tui.events import RunStarted
@@ -34,6 +34,7 @@ def opened(record: Path | Recording, *, note: str = "", at: int | None = None) -
         run = RecordedRun(record)
         if worktree_around(folder) is not None:  # for a copy elsewhere, this is unknown
             replay.gone = partial(_is_gone, run)
+            replay.worked_after = partial(worked_after, run)
         if run.of_fleet:
             replay.why_lost = f"{UNHEARD.word}: {FLEET_GONE}"
     else:

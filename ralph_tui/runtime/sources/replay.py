@@ -6,7 +6,7 @@
 from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import accumulate, pairwise
 from pathlib import Path
 from time import monotonic
@@ -125,6 +125,8 @@ class Replay:
     lost: bool | str = False
     gone: Callable[[RunState], bool] | None = None
     """Returns True if no process is working on the run, which is lost unless it has an end."""
+    worked_after: Callable[[RunState], timedelta] | None = None
+    """Returns how long a lost run kept working after its last event."""
     why_lost = ""
     """Why it is lost; empty if its process is gone."""
     player: Player | None
@@ -159,6 +161,7 @@ class Replay:
         self._last: float | None = None
         self._look_due = 0.0
         self._unattended = False
+        self._after = timedelta()
         self._given = self._last_note = note
         """The note given, and the note last set."""
         self._update_note()
@@ -195,6 +198,8 @@ class Replay:
             self._unattended = self.gone is not None and self.gone(state)
         ends = self._unattended and self.position == self.length and state.run.live
         self.broken = bool(self._record.problem)
+        if ends and not self.lost and self.worked_after is not None:
+            self._after = self.worked_after(state)
         self.lost = ends and (self.why_lost or self._broken_off(state) or True)
         return state
 
@@ -269,6 +274,8 @@ class Replay:
         return self._replay_time.of(self.position) + self._since
 
     def clock(self, state: RunState) -> datetime:
+        if self.lost:
+            return state.at + self._after
         if self._applied != self.position or not self._since:
             return state.at
         return datetime.fromtimestamp(self._replay_time.clock(self.position, self._since), UTC)

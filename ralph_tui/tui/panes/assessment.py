@@ -146,8 +146,9 @@ def _verdict(judged: ev.CriterionJudged | None, iteration: int, width: int) -> l
 def _issues(found: ev.ValidationDone | None, width: int) -> list[Line]:
     rows: list[Line] = []
     for issue in found.issues if found is not None else ():
-        mark, style = level_mark(SEVERITIES[issue.severity])
-        rows += _item(f"{mark} ", style, f"{issue.severity}: {flat(issue.text)}", width)
+        mark, style = level_mark(SEVERITIES[issue.label])
+        words = flat(issue.text) if issue.is_note else f"{issue.severity}: {flat(issue.text)}"
+        rows += _item(f"{mark} ", style, words, width)
     return rows
 
 

@@ -69,12 +69,13 @@ def test_it_says_how_many_over_how_long_of_which_files_and_which_was_the_last() 
     )
     assert rows[:3] == [
         "6 checkpoints: 3 at the start, 1 by timer, 1 on request, 1 at the end",
-        "2 sessions, 41m in all, 3 files modified",
+        "2 sessions, 41m in all, 3 files changed",
         "the agent's peak memory: 1.5 GB, in iteration 2",
     ]
     assert rows[3].startswith("last: iteration 2, on request, ")
     assert rows[3].endswith(
-        ", 1m 5s into its session, snapshot 2, 5 files modified: b.py, c.py, d.py and 2 more"
+        ", 1m 5s into its session, snapshot 2, "
+        "5 files changed in the iteration: b.py, c.py, d.py and 2 more"
     )
     assert len(rows) == 4
 
@@ -86,9 +87,9 @@ def test_what_is_not_known_is_left_out() -> None:
         ev.CheckpointCaptured(iteration=1, number=1, trigger="start", duration_s=9),
         changed(1, "a.py", more=4),
     )
-    assert rows[:2] == ["1 checkpoint: 1 at the start", "at least 1 file modified"]
+    assert rows[:2] == ["1 checkpoint: 1 at the start", "at least 1 file changed"]
     assert rows[2].startswith("last: iteration 1, at the start, ")
-    assert rows[2].endswith(", no snapshot, 0 files modified")
+    assert rows[2].endswith(", no snapshot, 0 files changed in the iteration")
 
 
 def test_a_run_without_checkpoints_has_no_summary() -> None:

@@ -442,6 +442,12 @@ def test_strategies_are_told_as_stretches_and_issues_with_their_iterations() -> 
     assert section(text, "Validation issues") == "- iterations 1 to 4, 2 times: Last."
 
 
+def test_the_last_iteration_is_no_validation_issue() -> None:
+    issue = ValidationIssue(severity="critical", name="near_limit", text="Iteration 4 of 4.")
+    text = page(ev.ValidationDone(iteration=4, when="before", issues=[issue]))
+    assert "## Validation issues" not in text
+
+
 def test_a_criterion_that_was_accepted_says_by_whom() -> None:
     text = page(
         ev.IterationStarted(iteration=1, max_iterations=9),
@@ -474,6 +480,10 @@ def test_guidance_waits_rollbacks_and_learnings() -> None:
     )
     said = section(report(over, HERE, full=False), "Guidance")
     assert said == "- mind the lexer (never sent to the agent)"
+    always = page(ev.StandingInstructionChanged(text="use small steps"))
+    assert section(always, "Guidance") == "- in every prompt: use small steps"
+    removed = page(ev.StandingInstructionChanged(text="x"), ev.StandingInstructionChanged())
+    assert "## Guidance" not in removed
     assert section(text, "Waits").splitlines() == [
         "- iteration 2, usage limit, 1m 30s, ended by the timer: 5-hour limit",
         "- iteration 2, disk full, still waiting",
@@ -952,6 +962,25 @@ def test_a_reviewer_gets_result_tests_changes_answers_and_cost() -> None:
     assert not {"Iterations", "Completion", "Approaches", "Checkpoints", "Records"} & set(titles)
     assert "--full" in page.splitlines()[-1]
     assert len(page.splitlines()) < 60
+
+
+def test_an_open_question_is_listed_without_an_answer() -> None:
+    for alive, words in ((True, "waiting for an answer"), (False, "not answered")):
+        for full, title in ((False, "Asked and answered"), (True, "What happened")):
+            text = report(DECISIONS["pause"](), Circumstances(alive=alive), full=full)
+            asked = section(text, title).splitlines()
+            number = next(n for n, line in enumerate(asked) if "**PAUSE**" in line)
+            assert asked[number + 1] == f"  - {words}"
+            assert section(text, title).count(words) == 1
+
+
+def test_the_chart_marks_every_intervention_of_an_iteration() -> None:
+    events = DECISIONS["pause"]()
+    abort = ev.InterventionMade(iteration=6, level="ABORT", about="stuck", reason="x")
+    stamp = {"seq": events[-1].seq + 1, "at": events[-1].at}
+    chart = section(report([*events, abort.model_copy(update=stamp)], HERE), "Completion")
+    rows = {line.split()[-1]: line.split()[0] for line in chart.splitlines()}
+    assert (rows["pause"], rows["abort"], rows["redirect"]) == ("P", "A", "R")
 
 
 def test_a_watched_loop_shows_the_permissions_of_its_own_journal() -> None:

@@ -19,6 +19,7 @@ from ralph_tui.tui.panes.header import OneLine, header_lines
 from ralph_tui.tui.panes.progress import ProgressPane
 from tests.rows import each_row
 from tests.world import FakeSession, World
+from tests.world.decisions import DECISIONS
 from tests.world.owner import answer, first
 
 STUCK = [0, 3, 3, 3, 3]
@@ -169,6 +170,24 @@ def test_after_a_roll_back_every_word_speaks_of_the_files_that_are_there() -> No
         if isinstance(event, ev.ReadingTaken):
             assert "restored" not in verdict(state, event.at).text
             assert "before the files" not in status_text({**summarize(state), "alive": True})
+
+
+def test_a_run_that_was_resumed_after_an_abort_says_so() -> None:
+    state = RunState().apply_all(DECISIONS["pause"]())
+    asked = state.needs.question
+    assert asked is not None
+    said = []
+    for event in (
+        ev.QuestionAnswered(question_id=asked.question_id, answer="abort", by="you"),
+        ev.AbortRequested(),
+        ev.RunFinished(outcome="aborted", reason="by you", iterations=6, completion=30.0),
+        ev.RunResumed(),
+        ev.IterationStarted(iteration=7, max_iterations=10),
+    ):
+        state.apply(event.model_copy(update={"seq": state.seq + 1, "at": state.at}))
+        said.append(verdict(state, state.at).text)
+    assert said[-1].endswith("; resumed after the abort, not measured since")
+    assert not any("resumed after" in one for one in said[:3])
 
 
 def test_an_episode_of_the_circuit_breaker_says_whether_anything_happens_again() -> None:

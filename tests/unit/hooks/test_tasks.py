@@ -85,7 +85,7 @@ def test_a_second_look_adds_nothing(tmp_path: Path) -> None:
     assert value(tmp_path, "task-001/metadata.json")["total_attempts"] == 2
 
 
-def test_a_running_loop_waits_and_a_silent_one_has_died(tmp_path: Path) -> None:
+def test_a_running_loop_waits_and_a_silent_one_is_unknown(tmp_path: Path) -> None:
     loop = HookedLoop(tmp_path)
     loop.begin()
     assert track(tmp_path) == frozenset()
@@ -94,6 +94,13 @@ def test_a_running_loop_waits_and_a_silent_one_has_died(tmp_path: Path) -> None:
     attempt = value(tmp_path, "task-001/attempts/001/attempt.json")
     assert (attempt["status"], "outcome" in attempt) == ("failed", False)
     assert attempt["reflections"] == []
+    assert "unknown" in here("status", "hooks", cwd=tmp_path).stdout
+    for words in (["history"], ["history", "--status", "unknown"], ["history", "task-001/1"]):
+        listed = here(*words, cwd=tmp_path).stdout
+        assert "unknown" in listed
+        assert "died" not in listed
+    loop.tool("t1", "src/oauth.ts", 42)
+    assert "task-001  running" in here("history", cwd=tmp_path).stdout, "its next session works"
     loop.end()
     track(tmp_path)
     assert [*contents(tmp_path)].count("task-001/attempts/001/attempt.json") == 1

@@ -66,6 +66,22 @@ def test_an_issue_is_as_loud_as_it_is_severe() -> None:
     ]
 
 
+def test_the_number_of_iterations_left_is_a_note_although_its_severity_is_critical() -> None:
+    ((level, word, _),) = rows(found(9, "near_limit", severity="critical"))
+    assert (level, word) == ("log", "NOTE")
+    ((level, _, _),) = rows(
+        ValidationDone(
+            iteration=9,
+            when="before",
+            issues=[
+                ValidationIssue(severity="critical", name="near_limit", text="The last one."),
+                ValidationIssue(severity="high", name="unproven_promise", text="It fails."),
+            ],
+        )
+    )
+    assert level == "warn"
+
+
 def test_what_the_sensor_warns_of_is_one_statement() -> None:
     assert rows(found(1, "fewer_tests", "changed_configuration", severity="high")) == []
     assert line(found(1, "fewer_tests")) is None

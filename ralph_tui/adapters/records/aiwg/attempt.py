@@ -144,6 +144,8 @@ def _worked(state: RunState) -> Iterator[str]:
     gains = sorted((-step, number) for number, step in _steps(state) if step > 0)
     for step, number in gains[:MAX_LESSONS]:
         yield f"iteration {number} gained {plain_points(step)}"
+    if more := len(gains[MAX_LESSONS:]):
+        yield f"{count(more, 'more iteration')} gained"
     for made in state.oversight.interventions:
         if made.effect is not None and made.effect.points > 0:
             yield made.effect.words
@@ -158,6 +160,8 @@ def _failed(state: RunState) -> Iterator[str]:
     losses = sorted((step, number) for number, step in steps if step < 0)
     for step, number in losses[:MAX_LESSONS]:
         yield f"iteration {number} lost {plain_points(step)}"
+    if more := len(losses[MAX_LESSONS:]):
+        yield f"{count(more, 'more iteration')} lost"
     if idle := sum(step == 0 for _, step in steps):
         yield f"{count(idle, 'iteration')} neither gained nor lost"
     raised = [mark.name for mark in state.control.marks]

@@ -181,6 +181,7 @@ def test_a_run_is_named_in_many_ways(tmp_path: Path) -> None:
     ]
     assert resolve_run(tmp_path, None).folder == other.folder, "the newest"
     assert resolve_run(tmp_path, "task-001").folder == second.folder
+    assert resolve_run(tmp_path, str(second.task_folder)).folder == second.folder
     assert resolve_run(tmp_path, "task-001/001").folder == first.folder
     assert resolve_run(tmp_path, str(first.folder)).journal == first.journal
     assert resolve_run(tmp_path, str(first.journal)).folder == first.folder

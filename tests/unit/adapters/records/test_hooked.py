@@ -109,6 +109,25 @@ def test_nothing_can_be_asked_of_it(loop: HookedLoop) -> None:
         )
 
 
+def test_attach_without_a_terminal_prints_its_events(tmp_path: Path, loop: HookedLoop) -> None:
+    os.utime(loop.journal, (1, 1))
+    silent = here("attach", "hooks", cwd=tmp_path)
+    assert "Move to the new service" in silent.stdout
+    assert "unknown: no events from its sessions for" in silent.stderr
+    assert silent.returncode == 1
+    loop.end()
+    ended = here("attach", "hooks", "--json", cwd=tmp_path)
+    assert ended.returncode == 0
+    assert '"outcome":"completed"' in ended.stdout.splitlines()[-1]
+
+
+def test_without_a_session_the_record_is_explained(tmp_path: Path) -> None:
+    for command in ("attach", "status", "report"):
+        done = here(command, "hooks", cwd=tmp_path)
+        assert "no Claude Code session under the hooks is recorded" in done.stderr
+        assert done.returncode == 2
+
+
 def test_the_time_of_its_events_is_told_by_its_screen(tmp_path: Path) -> None:
     quiet = HookedLoop(tmp_path, "20260101T000000Z-0")
     quiet.late = timedelta(hours=2)

@@ -202,6 +202,13 @@ def test_a_loop_of_hooks_is_told_by_the_ends_of_its_journal(tmp_path: Path) -> N
     long_ago = time.time() - SILENCE_S - 60
     os.utime(loop.journal, (long_ago, long_ago))
     assert (only(tmp_path).live, only(tmp_path).status) == (False, "unheard")
+    loop.say("session_finished", iteration=1, outcome="success")
+    loop.say("iteration_finished", iteration=1, status="incomplete", completion=0.0)
+    between = read_status(RecordedRun(loop.journal))["phase"]
+    assert (only(tmp_path).live, only(tmp_path).status) == (True, between) == (True, "thinking")
+    loop.say("session_started", iteration=1, session_id="2", agent="claude")
+    loop.say("session_described", model="claude-opus-4-1", iteration=1)
+    assert only(tmp_path).status == read_status(RecordedRun(loop.journal))["phase"] == "agent"
     loop.end()
     ended = only(tmp_path)
     assert (ended.live, ended.status, ended.completions) == (False, "completed", (1.0,))

@@ -101,6 +101,7 @@ def test_a_run_that_reached_its_goal(tmp_path: Path) -> None:
     assert outcome == {"version": SCHEMA, **attempt_record["outcome"]}
     assert (outcome["status"], outcome["completion_percent"]) == ("success", 100.0)
     assert outcome["what_worked"][0] == "iteration 4 gained 19 points"
+    assert outcome["what_worked"][5] == "1 more iteration gained"
     assert outcome["what_didnt_work"] == []
     metadata = read(attempt, "metadata.json")
     assert (metadata["status"], metadata["completed"]) == ("completed", attempt_record["ended"])
