@@ -229,6 +229,9 @@ def test_what_the_agent_learned_is_in_the_later_prompts_of_its_run() -> None:
     assert found.index("- Iteration 2: Line 3 of spec.md") < found.index("run before the parser")
     assert found.count("run before the parser") == 1
     assert "none" not in found
+    assert "- Iteration 2: Line 3 of spec.md" in prompts[3], "in all later prompts"
+    reported = world.state.intelligence.assessments[2].learnings
+    assert reported == ["the lexer must run before the parser", "Line 3 of spec.md is out of date."]
     assessed = world.state.intelligence.assessments[3]
     assert assessed.found_out == [
         "Line 3 of spec.md is out of date.",
