@@ -55,12 +55,13 @@ def test_artifacts_that_git_ignores_are_followed_through_the_run(git_repo: Path)
     (git_repo / ".gitignore").write_text(".aiwg/\n")
     note = "mkdir -p .aiwg/specs; echo x > .aiwg/specs/$n.md; rm -f .aiwg/specs/0.md"
     note += "; test $n != 0 || echo x > .aiwg/specs/0.md"
+    note += "; test $n = 0 || echo $n >> .aiwg/specs/log.md"
     ran(git_repo, f"{ONE_MORE}; {note}")
     listed = [read_assessment(git_repo, k)["contextFiles"]["artifacts"] for k in (1, 2, 3)]
     assert listed == [
         [".aiwg/specs/0.md"],
-        [".aiwg/specs/1.md"],
-        [".aiwg/specs/2.md", ".aiwg/specs/1.md"],
+        [".aiwg/specs/1.md", ".aiwg/specs/log.md"],
+        [".aiwg/specs/2.md", ".aiwg/specs/log.md", ".aiwg/specs/1.md"],
     ]
     assert (
         "artifacts: 1 changed (.aiwg/specs/0.md)" in read_assessment(git_repo, 1)["accomplishments"]

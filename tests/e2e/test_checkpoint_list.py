@@ -1,7 +1,6 @@
 """``ralph-tui checkpoint list``, and what `status` and a resume say of the last checkpoint."""
 
 import json
-import re
 from pathlib import Path
 
 from ralph_tui.adapters.records.journal import read_journal
@@ -13,14 +12,16 @@ def test_checkpoints_are_listed_with_their_data(git_repo: Path) -> None:
     project(git_repo)
     (git_repo / ".aiwg").mkdir()
     (git_repo / ".aiwg/notes.md").write_text("notes")
+    (git_repo / ".aiwg/spec.md").write_text("spec")
+    (git_repo / "README.md").write_text("changed")
     here("run", "Make it pass", "-c", GATE, "--agent-command", ONE_MORE, "--max-iterations", "2",
          cwd=git_repo)  # fmt: skip
     shown = here("checkpoint", "list", cwd=git_repo).stdout.splitlines()
     assert shown[0] == "before iteration 1: 0 sessions"
-    assert shown[2] == "iteration 1: 1 session"
+    assert shown[2] == "iteration 1: 1 session, 1 file changed since the last commit: README.md"
+    assert [row.split()[0] for row in shown[3:5]] == ["1", "2"]
     assert shown[4].split()[3:6] == ["at", "the", "end"]
-    assert ", 1 artifact" in shown[4]
-    assert re.search(r"  Git: \d+ modified, ", shown[4])
+    assert "  Git: 1 modified, 0 staged, 4 untracked, 2 artifacts" in shown[4]
     listed = json.loads(here("checkpoint", "list", "task-001", "--json", cwd=git_repo).stdout)
     assert listed["run"] == "task-001/001"
     second = listed["iterations"][2]

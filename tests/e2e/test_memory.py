@@ -118,6 +118,13 @@ def test_with_memory_off_every_run_starts_fresh(taught: Path) -> None:
     assert not of_kind(off, "plan_made")
 
 
+def test_a_run_promotes_by_the_settings_of_memory(taught: Path) -> None:
+    strict = attempt(taught, "--set", "memory.promote_at=1")
+    assert of_kind(strict, "learning_credited")
+    assert not of_kind(strict, "learning_promoted")
+    assert of_kind(attempt(taught), "learning_promoted")
+
+
 def test_what_its_owner_silences_comes_back_in_no_part_of_a_prompt(taught: Path) -> None:
     mute, delete = [
         e["learning"]["learning_id"] for e in of_kind(first_of(taught), "learning_staged")

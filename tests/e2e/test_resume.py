@@ -92,7 +92,7 @@ def test_resume_and_report_say_what_the_checkpoints_come_to(repo: Path) -> None:
     assert known
     assert 60 < int(known[1]) < 400
     last = r"last: iteration 1, at the end, [\d:]+, \ds into its session, snapshot 2, 1 file ch.*"
-    assert re.fullmatch(last, rows[3])
+    assert re.fullmatch(f"{last}: done-0.txt", rows[3])
     assert len(rows) == 4
     resumed = next(e for e in read_journal(journal(repo)).events if isinstance(e, RunResumed))
     assert resumed.checkpoints.split("\n") == rows, "and the screen has it as the evidence"

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ralph_tui.adapters.records.aiwg.assessment import assessment_of
+from ralph_tui.adapters.records.aiwg.attempt import plan_text
 from ralph_tui.layers.sensor.gate import GateResult
 from ralph_tui.state import RunState
 
@@ -51,7 +52,8 @@ class FakeRecords:
         return assessment_of(state, iteration)
 
     def project(self, state: RunState) -> dict[str, Any]:
-        return {"iterations": len(state.run.completions)}
+        plan = plan_text(state.run.started, state.memory.plan) if state.run.started else ""
+        return {"iterations": len(state.run.completions), "plan.md": plan}
 
     def write_projections(self, projected: Mapping[str, Any]) -> None:
         self.projected.append(dict(projected))

@@ -67,6 +67,14 @@ def test_one_iteration_goes_through_its_steps_in_their_order() -> None:
     ]
 
 
+def test_the_plan_is_on_disk_before_the_first_session() -> None:
+    world = World([2, 10])
+    next(event for event in world.steps() if isinstance(event, ev.SessionStarted))
+    (written,) = world.records.projected
+    made = world.only(ev.PlanMade)
+    assert made.approach in written["plan.md"]
+
+
 def test_a_promise_does_not_end_a_run_and_is_told_to_the_next_session() -> None:
     world = World([2, 4, 10])
     world.agent.acts.append(promise)

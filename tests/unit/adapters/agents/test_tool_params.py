@@ -52,9 +52,11 @@ def test_an_action_has_its_parameters_and_its_output() -> None:
     assert line["error"].startswith("Error: string not found in a.py\nzzz")
     assert len(line["error"]) == 1000
     calls.started({"id": "t2", "name": "Bash", "input": {"command": "ls"}}, None)
-    (ended,) = calls.finished({"tool_use_id": "t2", "content": "a.py\nb.py"}, structured=None)
+    listed = "a.py\nb.py" + "\nc.py" * 400
+    (ended,) = calls.finished({"tool_use_id": "t2", "content": listed}, structured=None)
     assert isinstance(ended, ToolFinished)
-    assert ended.output == "a.py\nb.py"
+    assert ended.output.startswith("a.py\nb.py\nc.py")
     list(actions.take(ToolStarted(iteration=1, tool_id="t2", tool="Bash")))
     (line,) = actions.take(ended)
-    assert line["output"] == "a.py\nb.py"
+    assert line["output"].startswith("a.py\nb.py\nc.py")
+    assert len(line["output"]) == 1000

@@ -484,17 +484,20 @@ def test_the_least_useful_of_too_many_are_archived_and_never_lost(
 
 
 def test_the_settings_say_when_a_learning_is_proven(tmp_path: Path) -> None:
-    def known_after(runs: int, settings: MemorySettings) -> int:
-        folder = tmp_path / f"{runs}{settings.min_uses}{settings.promote_at}"
+    def known_after(runs: int, settings: MemorySettings, confidence: float = 0.6) -> int:
+        root = tmp_path / f"{runs}{settings.min_uses}{settings.promote_at}{confidence}"
         for run in range(runs):
-            store = KnowledgeStore(folder, f"run-{run}", settings=settings)
-            store.stage([learning("Recurse on the right side of a power.")])
+            store = open_knowledge(root, f"run-{run}", settings)
+            store.stage([learning("Recurse on the right.", confidence=confidence)])
             store.promote()
         return len(store.ledger().learnings)
 
     assert [known_after(runs, MemorySettings(min_uses=3)) for runs in (2, 3)] == [0, 1]
     assert known_after(1, MemorySettings(min_uses=1)) == 1
+    assert known_after(2, MemorySettings()) == 1
     assert known_after(2, MemorySettings(promote_at=0.9)) == 0
+    assert known_after(2, MemorySettings(), 0.55) == 0
+    assert known_after(2, MemorySettings(promote_at=0.5), 0.55) == 1
 
 
 @pytest.mark.parametrize("backup", [True, False])

@@ -9,7 +9,7 @@ from ralph_tui.adapters.records.attempts import AttemptFolder
 from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.adapters.search.database import index_folder
 from ralph_tui.adapters.search.embedder import HashedConcepts
-from ralph_tui.adapters.search.related import MOST, likeness, related_tasks
+from ralph_tui.adapters.search.related import MOST, SAME_KIND, likeness, related_tasks, similarity
 from ralph_tui.layers.memory.content import iterations_of
 from ralph_tui.layers.memory.extraction import learn_from_run
 from ralph_tui.layers.memory.task_types import task_type
@@ -56,10 +56,10 @@ def test_the_kind_of_a_task_is_a_feature_and_no_filter(tmp_path: Path) -> None:
     words = "Repair the broken authentication test suite"
     assert task_type(words) != task_type("Fix the failing auth tests")
     assert [one.task for one in related_tasks(tmp_path, words)] == ["task-001"]
-    same, other = likeness(
-        "Fix the login test", ["Fix a failing date test", "Add a date page"], HashedConcepts()
-    )
-    assert same > other
+    query, texts = "Fix the login test", ["Fix a failing date test", "Add a date page"]
+    without = similarity(query, texts, HashedConcepts())
+    same, other = likeness(query, texts, HashedConcepts())
+    assert (same, other) == (without[0] + SAME_KIND, without[1])
 
 
 def test_at_most_five_most_alike_first(root: Path) -> None:

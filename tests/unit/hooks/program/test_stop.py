@@ -53,6 +53,7 @@ def circuit_about_to_trip(project: Project) -> None:
     [
         (("promise", "checkpoint", "fatal", "limit", "circuit"), "completed", 0),
         (("checkpoint", "fatal", "limit", "circuit"), "running", 1),
+        (("checkpoint", "limit"), "running", 1),
         (("fatal", "limit", "circuit"), "fatal_error", 0),
         (("limit", "circuit"), "limit_reached", 0),
         (("circuit",), "circuit_breaker", 0),
@@ -66,6 +67,9 @@ def test_the_order(project: Project, what: tuple[str, ...], status: str, code: i
     assert "decision" not in said.fields
     finished = [event for event in project.events if isinstance(event, RunFinished)]
     assert bool(finished) == (code == 0)
+    assert project.call("stop", b"", SHELL).code == (0 if what else 1), (
+        "no session beyond the limit"
+    )
 
 
 @pytest.mark.parametrize(
@@ -219,6 +223,19 @@ def test_windows_that_fill_at_once_are_not_filled_for_ever(project: Project, per
     assert project.state["status"] == "limit_reached"
     assert project.state["context_checkpoint"]["active"] is False
     assert project.run.run.finished is not None
+
+
+def test_a_session_begun_by_hand_beyond_the_limit_ends_the_loop_when_it_stops(
+    project: Project,
+) -> None:
+    project.write_state(**project.state | {"max_iterations": 1})
+    statuses = []
+    for number in (1, 2):
+        given = project.uses(174_000, "Bash", number, command="ls")
+        project.after_tool(**given | {"session_id": f"session-{number}"})
+        project.stop(session_id=f"session-{number}")
+        statuses.append(project.state["status"])
+    assert statuses == ["running", "limit_reached"]
 
 
 def test_older_versions_do_not_tell_the_last_words(project: Project) -> None:

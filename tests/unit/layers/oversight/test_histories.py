@@ -4,8 +4,10 @@ The numbers are measurements, not goals: review every rule change that moves the
 """
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
+from ralph_tui.events.intelligence import Approach
 from ralph_tui.layers.control import Budget, Sample
 from ralph_tui.layers.governor import Governor
 from ralph_tui.layers.intelligence.strategy import Grounds
@@ -70,18 +72,28 @@ def test_a_larger_budget_asks_fewer_and_not_too_few(
 BLOCKED = Grounds(standing=(("report", "no network"),))
 
 
-def asked_about_strategy(history: dict[str, Any], *, estimated: bool = False) -> bool:
-    """True if the strategy asks, with a blocker after every measurement."""
+def approaches(
+    history: dict[str, Any], grounds: Grounds = BLOCKED, *, estimated: bool = False
+) -> Iterator[Approach]:
+    """Yield the approach after each measurement, by default with a blocker after every one."""
     governor, most = Governor(history["baseline"]), -(-5 * len(history["readings"]) // 4)
     for k, reading in enumerate(history["readings"], 1):
         budget = Budget(most, history["totals"][k - 1])
         sample = Sample(k, reading, grew=k in history["grew"], estimated=estimated)
-        taken = governor.take(sample, budget, grounds=BLOCKED)
+        taken = governor.take(sample, budget, grounds=grounds)
         if taken.finding and taken.finding.opened:
             governor.answered(approved=True)
-        if taken.course.strategy.approach == "escalate":
-            return True
-    return False
+        yield taken.course.strategy.approach
+
+
+def asked_about_strategy(history: dict[str, Any], *, estimated: bool = False) -> bool:
+    return "escalate" in approaches(history, estimated=estimated)
+
+
+def test_recorded_histories_reach_every_approach() -> None:
+    stuck = [history for history in HISTORIES if history["label"] == "stuck"]
+    assert {one for run in stuck for one in approaches(run, Grounds())} == {"persist", "pivot"}
+    assert {one for run in stuck for one in approaches(run)} == {"pivot", "escalate"}
 
 
 @each_row(("label", "least", "most"), [("healthy", 0, 1), ("stuck", 3, 17), ("mixed", 9, 26)])

@@ -339,11 +339,15 @@ def test_a_session_that_only_reads_is_a_warning_and_the_next_prompt_asks_for_a_c
 
 def test_prompts_point_to_the_files_of_failing_tests_from_the_first_one() -> None:
     world = World([0, 5, 10])
-    world.test_files = ["tests/test_lexer.py", "tests/test_parser.py"]
+    world.test_files = ["tests/test_0.py", "tests/test_lexer.py", "tests/test_parser.py"]
     world.gate.tail = "tests/test_parser.py:3: AssertionError"
     world.run()
-    pointed = "- tests/test_parser.py (failing tests)"
-    assert [pointed in prompt for prompt in world.agent.prompts] == [True, True]
+    by_output, by_name = (
+        "- tests/test_parser.py (failing tests)",
+        "- tests/test_0.py (failing tests)",
+    )
+    assert [by_output in prompt for prompt in world.agent.prompts] == [True, True]
+    assert [by_name in prompt for prompt in world.agent.prompts] == [True, False]
     assert not of(world, 2).context_files.test_files, "none fails any more"
 
 
@@ -394,7 +398,10 @@ def test_the_priorities_are_added_to_the_file_before_the_session() -> None:
 
 
 def test_the_prompts_record_names_the_three_files_it_follows_from() -> None:
-    world = World([0, 5, 10]).run()
+    world = World([0, 5, 10])
+    world.test_files = ["tests/test_parser.py"]
+    world.gate.tail = "tests/test_parser.py:3: AssertionError"
+    world.run()
     for sent in world.all(ev.PromptPrepared):
         folder = f"results/iter-{sent.iteration - 1:03}"
         assert (sent.assessment, sent.next_prompt, sent.system_context) == (
@@ -402,9 +409,11 @@ def test_the_prompts_record_names_the_three_files_it_follows_from() -> None:
             f"{folder}/next-prompt.md",
             f"{folder}/system-context.md",
         )
-        assert {sent.assessment, sent.next_prompt, sent.system_context} <= set(
-            world.records.written
-        )
+        assert world.records.written[sent.next_prompt]
+        assert world.records.written[sent.system_context]
+        made = world.records.written[sent.assessment]
+        assert len(made["prioritizedTasks"]) == 3
+        assert made["contextFiles"]["testFiles"] == ["tests/test_parser.py"]
 
 
 def test_the_transcript_of_the_session_is_named() -> None:

@@ -178,6 +178,7 @@ def test_the_block_names_completed_items_and_what_was_worked_on() -> None:
         "Completed: read groups\nFirst open item in the plan: nest groups\n"
         "Last edit: src/parser.py, line 46\nNesting works but for escapes." in prompt
     )
+    assert "Focus on the open item." in prompt
 
 
 def test_the_place_to_continue_is_that_of_the_edits_own_hunk() -> None:

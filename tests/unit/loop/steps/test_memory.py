@@ -22,6 +22,7 @@ from ralph_tui.config.settings import Settings
 from ralph_tui.events.memory import Change, Learning
 from ralph_tui.layers.intelligence import IntelligenceSettings
 from ralph_tui.layers.intelligence.template import parse_template
+from ralph_tui.layers.memory.knowledge import RESTED
 from ralph_tui.layers.memory.past import PastReflection
 from ralph_tui.layers.memory.retrieval import Candidate
 from ralph_tui.layers.sensor import Counts, GateResult
@@ -229,6 +230,9 @@ def test_what_the_agent_learned_is_in_the_later_prompts_of_its_run() -> None:
     assert found.index("- Iteration 2: Line 3 of spec.md") < found.index("run before the parser")
     assert found.count("run before the parser") == 1
     assert "none" not in found
+    assert "- Iteration 2: Line 3 of spec.md" in prompts[3], "in all later prompts"
+    reported = world.state.intelligence.assessments[2].learnings
+    assert reported == ["the lexer must run before the parser", "Line 3 of spec.md is out of date."]
     assessed = world.state.intelligence.assessments[3]
     assert assessed.found_out == [
         "Line 3 of spec.md is out of date.",
@@ -515,8 +519,10 @@ def test_the_settings_of_memory_reach_the_prompt_and_the_reflections() -> None:
     run = World([3, 10], knowledge=Remembered(), settings=Settings(memory=rules)).run()
     assert "Run one test at a time." not in run.agent.prompts[0]
     assert not run.all(ev.ReflectionWritten)
-    usual = World([3, 10], knowledge=Remembered()).run()
-    assert "Run one test at a time." in usual.agent.prompts[0]
+    for confidence, used in ((0.7, True), (0.69, False)):
+        known = Remembered(TAUGHT.model_copy(update={"confidence": confidence}))
+        usual = World([3, 10], knowledge=known).run()
+        assert ("Run one test at a time." in usual.agent.prompts[0]) is used
 
 
 HABIT = Learning(
@@ -537,6 +543,25 @@ class Many(Remembered):
 
     def candidates(self, objective: str, task_type: str) -> Sequence[Candidate]:
         return [Candidate(one, 1.0) for one in self.known]
+
+
+def test_the_prompt_states_each_learning_with_its_kind_and_standing() -> None:
+    staged = {"learning_id": "learn-3", "type": "convention", "standing": "staged"}
+    dropped = {"learning_id": "learn-4", "success_rate": 0.4, "rested": RESTED}
+    known = (
+        TAUGHT,
+        HABIT,
+        HABIT.model_copy(update={**staged, "text": "Sign off commits.", "content": {}}),
+        TAUGHT.model_copy(update={**dropped, "text": "Rewrite the module."}),
+    )
+    prompt = World([3, 10], knowledge=Many(known=known)).run().agent.prompts[0]
+    for line in (
+        "- (worked before) Run one test at a time.",
+        "- (went wrong before) Raising the timeouts of slow tests.",
+        "- (convention here, unproven) Sign off commits.",
+        "- (worked before, unproven again) Rewrite the module.",
+    ):
+        assert line in prompt, line
 
 
 def habitual(session: FakeSession) -> None:

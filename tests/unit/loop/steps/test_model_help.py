@@ -9,6 +9,7 @@ import pytest
 from ralph_tui import events as ev
 from ralph_tui.commands import Abort, Guide, Instruct, Stop
 from ralph_tui.config.settings import Settings
+from ralph_tui.events.workspace import FileChange
 from ralph_tui.layers.intelligence import IntelligenceSettings
 from ralph_tui.layers.memory.retrieval import Candidate
 from ralph_tui.ports.agents import Ask, Asked
@@ -169,12 +170,17 @@ def test_the_models_words_come_beside_all_that_is_sent_without_them() -> None:
         settings = Settings(intelligence=IntelligenceSettings(model_prompts=bool(answers)))
         world = World([3, 4, 10], settings=settings, asker=asker, knowledge=ToldTwice())
         world.agent.acts.append(reporting("The lexer runs first."))
+        world.workspace.changed = [
+            FileChange(path="pyproject.toml", status="modified", category="config", added=1)
+        ]
+        world.host.inbox.append(Guide(text="Keep it small"))
         return world.run()
 
     alone, worded_too = prompts(), prompts(WORDS, {**WORDS, "urgency": "low"})
     for own, both in zip(alone.agent.prompts, worded_too.agent.prompts, strict=True):
         before, section, after = both.partition("# What to do now")
         assert section
+        assert "Look at test_3 first." in after
         assert own == before + after[after.index("# When you stop") :]
         assert "# Strategy" in own
         assert own.count("at a time") == 1
@@ -185,6 +191,8 @@ def test_the_models_words_come_beside_all_that_is_sent_without_them() -> None:
         "low",
     )
     assert second.learnings == ["learn-1"]
+    assert "Keep it small" in worded_too.agent.prompts[0]
+    assert "- Test configuration changed: pyproject.toml." in worded_too.agent.prompts[1]
 
 
 @pytest.mark.parametrize(

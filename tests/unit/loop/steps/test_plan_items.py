@@ -245,6 +245,15 @@ def test_what_finished_items_took_is_learned() -> None:
     assert [basis for _, _, basis in began(run)] == ["default"] * 4 + ["history"]
 
 
+def test_the_prompt_says_how_many_items_to_take_on_and_in_which_order() -> None:
+    small = [f"{n} [trivial]" for n in range(9)]
+    (prompt,) = Work(world(), *small).ends().agent.prompts
+    assert "8 items fit into 85 % of a context window" in prompt
+    (prompt,) = Work(world(), *small, "last [complex]").ends().agent.prompts
+    assert "1. last [complex]" in prompt
+    assert "2. 0 [trivial]" in prompt
+
+
 class Earlier(NoPastRuns):
     """An earlier run, whose items were small and whose windows filled up."""
 
@@ -258,6 +267,7 @@ def test_sizes_are_learned_from_earlier_runs() -> None:
     assert began(run) == [("a", "trivial", "history"), ("b", "trivial", "history")]
     assert "a (trivial, 6 % of a window)" in run.agent.prompts[0]
     assert "Context windows fill up here" in run.agent.prompts[0]
+    assert "15 % for reviewing code" in run.agent.prompts[0]
     assert context_status(run.state)["taken"] == [
         {"size": "trivial", "basis": "history", "points": 10.0}
     ]
