@@ -786,9 +786,9 @@ def test_health_checks_count_checks_detections_and_interventions() -> None:
     status = summarize(world.state)
     assert status["totals"] == totals.model_dump()
     assert status["detections"] == [one.model_dump() for one in checks[-1].detections]
-    assert f" {totals.detections} detections in {len(checks)} checks, " in status_text(
-        {**status, "alive": True}
-    )
+    assert [one["name"] for one in status["detections"]] == ["stuck", "budget"]
+    told = f"health      warning: stuck, budget; {totals.detections} detections in 10 checks, "
+    assert told in status_text({**status, "alive": True})
 
 
 def test_a_quiet_run_has_no_row_about_its_health() -> None:

@@ -90,7 +90,7 @@ def test_a_run_that_reached_its_goal(tmp_path: Path) -> None:
     assert (told["id"], told["task_id"]) == (1, "task-001")
     assert "estimated_iterations" not in told["plan"], "nothing is known of tasks like this"
     assert told["execution"]["agent"] == "claude"
-    assert told["execution"]["iterations"] == 6
+    assert (told["execution"]["iterations"], told["execution"]["sessions"]) == (6, 6)
     assert told["execution"]["quality_history"][:2] == [
         {"iteration": 0, "quality": 0.0, "delta": 0.0},
         {"iteration": 1, "quality": 18.0, "delta": 18.0},
