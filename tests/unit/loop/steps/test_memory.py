@@ -584,15 +584,25 @@ def test_a_learning_that_the_prompt_lost_leaves_the_priorities() -> None:
     assert planned.priorities == ["test_3"]
 
 
+AVOID = f"avoid: {HABIT.text}"
+
+
 @pytest.mark.parametrize(
-    "fields", [{"standing": "staged"}, {"muted": True}, {"task_type": "feature"}]
+    ("fields", "first"),
+    [
+        ({}, TAUGHT.text),
+        ({"standing": "staged"}, AVOID),
+        ({"muted": True}, AVOID),
+        ({"task_type": "feature"}, AVOID),
+        ({"type": "convention"}, AVOID),
+    ],
 )
 def test_only_a_proven_strategy_of_this_kind_of_task_leads_a_pivot(
-    fields: dict[str, object],
+    fields: dict[str, object], first: str
 ) -> None:
     planned = repeating([TAUGHT.model_copy(update=fields), HABIT])
     assert planned[2].approach == "pivot"
-    assert planned[2].priorities[0] == f"avoid: {HABIT.text}"
+    assert planned[2].priorities[0] == first
 
 
 def test_the_learnings_of_a_second_opinion_are_staged_with_the_model_as_source() -> None:
