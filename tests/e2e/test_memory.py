@@ -118,6 +118,17 @@ def test_with_memory_off_every_run_starts_fresh(taught: Path) -> None:
     assert not of_kind(off, "plan_made")
 
 
+def test_the_backup_of_proven_learnings_can_be_switched_off(taught: Path) -> None:
+    proven = taught / ".aiwg/knowledge/ralph-learnings.json"
+    backup = proven.with_name(f"{proven.name}.bak")
+    for _ in range(2):
+        attempt(taught, "--set", "memory.backup=false")
+    assert proven.exists()
+    assert not backup.exists()
+    attempt(taught)
+    assert backup.exists()
+
+
 def test_what_its_owner_silences_comes_back_in_no_part_of_a_prompt(taught: Path) -> None:
     mute, delete = [
         e["learning"]["learning_id"] for e in of_kind(first_of(taught), "learning_staged")

@@ -526,6 +526,7 @@ def test_an_abort_may_lead_back_to_a_snapshot() -> None:
     assert world.workspace.restored == ["t1"]
     assert last(world) == ("aborted", "aborted by you; the work goes back to snapshot 1")
     assert levels(world) == [(1, "ABORT", "owner")]
+    assert [event.level for event in world.all(ev.EscalationRaised)] == ["info"]
 
 
 # -- a criterion in words --------------------------------------------------------------------------
