@@ -1,11 +1,13 @@
 """``ralph-tui checkpoint list``, and what `status` and a resume say of the last checkpoint."""
 
 import json
+import signal
 from pathlib import Path
 
 from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.events import CheckpointCaptured
-from tests.e2e.cli import GATE, ONE_MORE, here, project
+from tests.e2e.cli import GATE, ONE_MORE, here, project, start
+from tests.waiting import until
 
 
 def test_checkpoints_are_listed_with_their_data(git_repo: Path) -> None:
@@ -34,3 +36,27 @@ def test_checkpoints_are_listed_with_their_data(git_repo: Path) -> None:
     events = read_journal(attempt / "events.jsonl").events
     last = [event for event in events if isinstance(event, CheckpointCaptured)][-1]
     assert (last.iteration, last.trigger, last.modified) == (2, "end", ["done-1.txt"])
+
+
+def test_a_requested_checkpoint_is_listed_with_its_note_and_data(git_repo: Path) -> None:
+    work = "cat >/dev/null; touch new.txt; sleep 60"
+    agent = ("--agent", "command", "--agent-command", work)
+
+    def is_listed() -> bool:
+        rows = here("checkpoint", "list", cwd=git_repo).stdout.splitlines()
+        return any("1 untracked" in row and row.endswith("Before it") for row in rows)
+
+    with start("run", "x", "-c", "false", *agent, "--json", cwd=git_repo) as process:
+        assert process.stdout is not None
+        try:
+            while "session_started" not in process.stdout.readline():
+                pass
+            until((git_repo / "new.txt").exists)
+            assert here("checkpoint", "--note", "Before it", cwd=git_repo).returncode == 0
+            until(is_listed)
+            shown = here("checkpoint", "list", "--json", cwd=git_repo).stdout
+        finally:
+            process.send_signal(signal.SIGINT)
+    listed = json.loads(shown)["iterations"][-1]["checkpoints"]
+    [asked] = [one for one in listed if one["trigger"] == "key"]
+    assert asked["gitStatus"]["untracked"] == ["new.txt"]

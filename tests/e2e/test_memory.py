@@ -125,6 +125,17 @@ def test_a_run_promotes_by_the_settings_of_memory(taught: Path) -> None:
     assert of_kind(attempt(taught), "learning_promoted")
 
 
+def test_the_backup_of_proven_learnings_can_be_switched_off(taught: Path) -> None:
+    proven = taught / ".aiwg/knowledge/ralph-learnings.json"
+    backup = proven.with_name(f"{proven.name}.bak")
+    for _ in range(2):
+        attempt(taught, "--set", "memory.backup=false")
+    assert proven.exists()
+    assert not backup.exists()
+    attempt(taught)
+    assert backup.exists()
+
+
 def test_what_its_owner_silences_comes_back_in_no_part_of_a_prompt(taught: Path) -> None:
     mute, delete = [
         e["learning"]["learning_id"] for e in of_kind(first_of(taught), "learning_staged")

@@ -1,6 +1,7 @@
 """Records of real runs follow the schema of episodic memory and cover all its fields."""
 
 import json
+import re
 import shutil
 import signal
 from collections.abc import Iterator
@@ -100,7 +101,7 @@ def test_records_of_real_runs_are_what_the_schema_says(roots: list[Path]) -> Non
     assert all_names() - seen == NEVER_KNOWN
 
 
-def test_every_record_names_the_version_of_its_schema(roots: list[Path]) -> None:
+def test_every_record_names_the_version_of_its_schema_and_needs_none(roots: list[Path]) -> None:
     """Journal, status and table of tasks have versions of their own."""
     own = {"events.jsonl": "schema_version", "status.json": "version", "tasks.json": "version"}
     seen = set()
@@ -118,6 +119,14 @@ def test_every_record_names_the_version_of_its_schema(roots: list[Path]) -> None
             seen.add(path.name)
     assert seen >= {*FILES, "summary.json", "assessment.json", "verification.json"}
     assert seen >= {"001-checkpoint.json", "checkpoint-summary.json", "pre-snapshot.json"}
+    shown = here("history", "task-001", "--json", cwd=roots[1]).stdout
+    for path in (roots[1] / RECORDS / "tasks").rglob("*.json*"):
+        if path.name == "events.jsonl":
+            path.unlink()
+        elif path.name in FILES:
+            path.write_text(re.sub(r'"version": "1\.0\.0",?\s*', "", path.read_text()))
+    older = here("history", "task-001", "--json", cwd=roots[1])
+    assert (older.stdout, older.stderr) == (shown, "")
 
 
 def test_it_finds_what_is_wrong(tmp_path_factory: pytest.TempPathFactory) -> None:

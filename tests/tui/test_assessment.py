@@ -5,8 +5,10 @@ from textual.events import Key
 
 from ralph_tui import events as ev
 from ralph_tui.commands import Command, EditPrompt, Guide, Instruct
+from ralph_tui.config.settings import Settings
 from ralph_tui.events.intelligence import Blocker, Statement, TestStatus, ValidationIssue
 from ralph_tui.events.sensor import ReadingSource
+from ralph_tui.layers.intelligence import IntelligenceSettings
 from ralph_tui.runtime.sources.replay import Replay
 from ralph_tui.state import RunState
 from ralph_tui.tui.draw.spans import cells
@@ -14,6 +16,7 @@ from ralph_tui.tui.modals.guide import TextEntry
 from ralph_tui.tui.panes.details import DetailsPane
 from tests.rows import each_row
 from tests.tui.driving import Driver, drive, live, replay, story
+from tests.world import FakeAsker, World
 
 MADE = ev.AssessmentMade(
     iteration=1,
@@ -322,6 +325,17 @@ def test_an_estimate_is_told_only_where_nothing_is_measured() -> None:
         assert "".join(text for text, _ in pane.build(60, 9)[0]) == f"iteration 7: {head}"
 
 
-def test_a_models_estimate_stands_beside_the_measurement() -> None:
-    opinion = ev.AssessmentRefined(iteration=1, summary="Half.", progress=52, measured=40)
-    assert "a model's second opinion  about 52 %, measured 40 %" in rows(MADE, opinion)
+def test_a_models_estimate_stands_beside_the_measurement_and_never_is_one() -> None:
+    asker = FakeAsker()
+    asker.answers.append({"enhancedSummary": "Half done.", "refinedProgress": 52})
+    settings = Settings(intelligence=IntelligenceSettings(model_assessment=True))
+    asked = World([3, 4, 10], settings=settings, asker=asker).run()
+    refined = asked.only(ev.AssessmentRefined)
+    assert (refined.progress, refined.measured) == (52, 40)
+    measured = [event.completion for event in asked.all(ev.ReadingTaken)]
+    assert measured == [30, 40, 100]
+    assert asked.state.run.completions == [40, 100]
+    pane = DetailsPane(Replay([]))
+    pane.state = RunState().apply_all(asked.events[: refined.seq])
+    shown = ["".join(text for text, _ in row).rstrip() for row in pane.build(60, 40)]
+    assert "a model's second opinion  about 52 %, measured 40 %" in shown

@@ -21,7 +21,13 @@ from ralph_tui.tui.draw.scale import MIN_RANGE, SEEN_SHARE, Scale, seen
 from ralph_tui.tui.draw.spans import Line, cells
 from ralph_tui.tui.draw.terms import PACE, PARTS
 from ralph_tui.tui.draw.words import SPARKS, fraction, spark
-from ralph_tui.tui.panes.progress import PROFILES, ProgressPane, counts_left, draw_counts_left
+from ralph_tui.tui.panes.progress import (
+    PROFILES,
+    ProgressPane,
+    counts_left,
+    draw_counts_left,
+    explanation,
+)
 from tests.rows import each_row
 from tests.tui.driving import Driver, drive, live, story
 from tests.world.decisions import DECISIONS
@@ -532,6 +538,19 @@ def test_a_zoomed_chart_tells_every_number_with_a_plain_word(size: tuple[int, in
         assert "7" in first.split("completion")[0], "and the chart itself is still there"
 
     drive(live(story("running")), look, size)
+
+
+@each_row(
+    ("readings", "shown"),
+    [([40, 50, 60, 70], "low"), ([40, 50, 70, 80], "medium"), ([40, 80, 40, 80], "high")],
+)
+def test_a_zoomed_chart_names_the_class_of_volatility(readings: list[float], shown: str) -> None:
+    signal = signals(readings)[-1].signal
+    assert signal is not None
+    state = RunState()
+    state.apply(signal)
+    told = text(explanation(state, course(*readings), heights(10, zoomed=True), 76))
+    assert any(re.search(rf"σ +volatility +\S+ {shown} ", row) for row in told), told
 
 
 def test_every_profile_has_its_words() -> None:

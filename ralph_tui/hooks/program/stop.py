@@ -246,8 +246,6 @@ def _mark_over(call: Call) -> None:
 def _update_circuit(call: Call) -> Circuit:
     """Return the circuit breaker after this iteration; each error counts in one iteration."""
     session = call.session or Session()
-    if call.session is not None:
-        call.session = session._replace(failed_tool="", error_hash="")
     return circuit_of(call.state).after(gather(call.root).state, session.error_hash)
 
 

@@ -115,7 +115,7 @@ def gather(
         ended=span.ends[-1] if span and span.ends else None,
         calls=tuple(row for row in rows if row.kind == "tool"),
         words=next((r.text for r in reversed(rows) if r.kind == "text" and not r.nested), ""),
-        last_change=_last_change(span),
+        last_change=_last_change(state, iteration, span),
         plan=plan,
         planned=bool(state.run.started and state.run.started.plan),
         next_item=earlier.next_item if earlier else "",
@@ -170,8 +170,9 @@ def agent_rows(state: RunState, iteration: int) -> list[AgentRow]:
     return [row for row in mine if row.iteration == iteration][::-1]
 
 
-def _last_change(span: IterationSpan | None) -> str:
-    files = span.files if span else None
-    if files is None:
-        return ""
-    return files.latest or (files.changes[-1].path if files.changes else "")
+def _last_change(state: RunState, iteration: int, span: IterationSpan | None) -> str:
+    """Return the path that changed last, as seen during the session, or the only one."""
+    if state.files.iteration == iteration and state.files.latest:
+        return state.files.latest
+    changes = span.files.changes if span and span.files else []
+    return changes[0].path if len(changes) == 1 else ""

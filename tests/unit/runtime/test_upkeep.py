@@ -10,6 +10,7 @@ from ralph_tui import events as ev
 from ralph_tui.adapters.records.attempts import AttemptFolder
 from ralph_tui.runtime.upkeep import Upkeep
 from ralph_tui.state import RunState
+from tests.rows import each_row
 from tests.waiting import until
 from tests.world.host import FakeClock
 
@@ -63,14 +64,19 @@ class Kept:
         return path.read_text().splitlines() if path.exists() else []
 
 
-def test_a_question_and_its_answer_are_in_the_files_at_once(tmp_path: Path) -> None:
+@each_row(("begins", "ends"), [(ASKED, ANSWERED), (ev.Paused(), ev.Unpaused())])
+def test_a_question_or_pause_and_its_end_are_in_the_files_at_once(
+    tmp_path: Path, begins: ev.Event, ends: ev.Event
+) -> None:
     kept = Kept(tmp_path)
-    kept.happen(ASKED)
+    kept.happen(begins)
     kept.upkeep.tick(kept.state)
     until(lambda: kept.status() == "paused")
     index = tmp_path / ".aiwg/ralph/index/by-status.json"
     until(lambda: kept.read(index).get("paused") == ["task-001"])
-    kept.happen(ANSWERED)
+    task = tmp_path / ".aiwg/ralph/tasks/task-001/metadata.json"
+    until(lambda: kept.read(task)["status"] == "paused")
+    kept.happen(ends)
 
     def is_running() -> bool:
         kept.upkeep.tick(kept.state)  # the earlier write may not be over

@@ -9,6 +9,7 @@ import pytest
 
 from ralph_tui import __version__
 from ralph_tui.events import RunFinished, SessionFinished
+from ralph_tui.layers.context.hashes import error_hash_of
 from tests.hooks import HookResult, Project
 from tests.unit.hooks.program.test_watch import used
 
@@ -153,6 +154,28 @@ def test_an_error_that_an_edit_follows_is_hashed_as_well(project: Project) -> No
 
     assert rounds_of(project, work) == 3
     assert len(project.state["error_hashes"]) == 3
+
+
+@pytest.mark.parametrize("seen_by", ["stop", "another tool's hook", "its own hook"])
+def test_an_error_is_hashed_once_whichever_hook_sees_it_first(
+    project: Project, seen_by: str
+) -> None:
+    project = project.with_git
+    error = "error: no such rule"
+
+    failed = project.uses(20_000, "Bash", 1, command="make check")
+    project.answers(1, error, failed=True)
+    if seen_by == "its own hook":
+        project.after_tool(**failed, error=error)
+    elif seen_by == "another tool's hook":
+        given = project.uses(20_000, "Edit", 2, file_path="log")
+        project.answers(2, "edited")
+        project.after_tool(**given)
+    project.stop()
+    assert project.state["error_hashes"] == [error_hash_of(error)]
+    project.says(20_000, {"type": "text", "text": "Another step."})
+    project.stop(stop_hook_active=True)
+    assert project.state["error_hashes"] == [], "the next iteration has no error of its own"
 
 
 def rounds_of(project: Project, work: Callable[[int], object] = bool) -> int:

@@ -20,16 +20,13 @@ def lines(*failing: str, broken: str = "", **fields: object) -> list[str]:
     return [line for line in files_section(inputs).text().splitlines() if line.startswith("- ")]
 
 
-def test_each_file_is_named_once_with_all_reasons() -> None:
+def test_each_file_is_named_once_with_all_reasons_and_none_that_is_named_elsewhere() -> None:
     assert lines() == [
         "- tests/test_a.py (failing tests; changed in the last iteration)",
         "- tests/test_b.py (failing tests)",
         "- parser.py (changed in the last iteration)",
         "- .aiwg/spec.md (artifact changed in this run)",
     ]
-
-
-def test_a_file_in_the_name_of_a_failing_test_is_not_said_again() -> None:
     shown = lines("tests/test_a.py::test_x", "tests/test_b.py::test_y")
     assert shown == [
         "- parser.py (changed in the last iteration)",

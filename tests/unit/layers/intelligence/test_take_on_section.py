@@ -28,6 +28,7 @@ def test_a_plan_gives_the_order_the_number_and_what_to_split() -> None:
     assert "4. d [very complex] (very complex: split it first)" in text
     assert "before you begin it" in text
     assert "Open a file in full only if you are about to change it" in text
+    assert "Read a specification only if the work at hand refers to it." in text
     assert "subagents" not in text
 
 

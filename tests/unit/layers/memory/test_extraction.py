@@ -10,7 +10,7 @@ from ralph_tui.events.run import Outcome
 from ralph_tui.layers.memory.content import text_of, with_text
 from ralph_tui.layers.memory.extraction import learn_from_report, learn_from_run, learning_id
 from ralph_tui.layers.memory.issues import without_details
-from ralph_tui.layers.memory.knowledge import is_same, merged, promoted, proven
+from ralph_tui.layers.memory.knowledge import is_same, promoted, proven
 from ralph_tui.layers.oversight import propose
 from tests.rows import each_row
 from tests.unit.layers.memory.histories import Worked, files, state_of
@@ -231,8 +231,6 @@ def test_a_strategy_keeps_what_stood_in_the_way_and_what_removed_it() -> None:
     assert "Obstacles: No route to db.local:…; no time. Resolved by: used" in strategy.text
     reworded = with_text("strategy", strategy.content, "Use a fake.")
     assert text_of("strategy", reworded) == "Use a fake."
-    again = strategy.model_copy(update={"content": {**strategy.content, "avgIterations": 5}})
-    assert merged(strategy, again).content["avgIterations"] == 4
 
 
 def test_an_issue_that_stood_in_two_iterations_is_an_antipattern() -> None:

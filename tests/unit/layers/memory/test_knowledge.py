@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.events.memory import Learning
-from ralph_tui.layers.memory.content import estimate
+from ralph_tui.layers.memory.content import estimate, strategy
 from ralph_tui.layers.memory.knowledge import (
     START,
     is_same,
@@ -120,6 +120,13 @@ def test_an_estimate_is_proven_by_three_runs_and_goes_on_being_joined() -> None:
     assert proven(four)
     assert four.content["estimatedIterations"] == 5
     assert four.text == "A task of this kind takes about 5 iterations, based on 4 runs."
+
+
+def test_a_strategy_keeps_the_mean_iterations_of_the_runs_that_reported_it() -> None:
+    def told(iterations: int) -> Learning:
+        return learning("Run one test.", content=strategy("Run one test.", iterations=iterations))
+
+    assert merged(merged(told(2), told(4)), told(9)).content["avgIterations"] == 5
 
 
 def test_what_is_joined_worked_out() -> None:

@@ -48,23 +48,20 @@ def test_a_success_says_what_worked_and_how_the_work_went() -> None:
 @pytest.mark.parametrize(
     ("outcome", "last", "ends"),
     [
-        ("completed", 100, {"success", "completion"}),
-        ("limit_reached", 60, {"timeout"}),
-        ("aborted", 60, {"failure"}),
+        ("completed", 100, {"success": "success-pattern", "completion": "process-improvement"}),
+        ("limit_reached", 60, {"timeout": "process-improvement"}),
+        ("aborted", 60, {"failure": "error-analysis"}),
     ],
 )
 def test_a_reflection_is_written_for_the_ends_that_are_set(
-    outcome: Outcome, last: float, ends: set[ReflectOn]
+    outcome: Outcome, last: float, ends: dict[ReflectOn, str]
 ) -> None:
     idle = Worked(0, before=[files(1, "a.py")], failing=["test_x"])
     state = state_of(idle, idle, Worked(last, before=[files(3, "src/lexer.py")]))
-    whole = reflect(state, outcome)
-    assert len(whole) == len(ends)
-    found = [one for end in ends for one in reflect(state, outcome, [end])]
-    assert sorted(one.reflection_type for one in found) == sorted(
-        one.reflection_type for one in whole
-    )
-    assert reflect(state, outcome, set(get_args(ReflectOn)) - ends) == []
+    assert [one.reflection_type for one in reflect(state, outcome)] == [*ends.values()]
+    for end, written in ends.items():
+        assert [one.reflection_type for one in reflect(state, outcome, [end])] == [written]
+    assert reflect(state, outcome, set(get_args(ReflectOn)) - ends.keys()) == []
 
 
 def test_what_the_agent_says_to_have_learned_is_told_as_a_learning_alone() -> None:

@@ -151,7 +151,7 @@ def deviations(evidence: Evidence) -> list[DetectionName]:
     return names(run.take(30, evidence))
 
 
-def test_a_short_objective_is_judged_by_the_failing_tests() -> None:
+def test_a_short_or_foreign_objective_is_judged_by_failing_tests_and_english_items() -> None:
     assert deviations(AUTH) == ["objective_deviation"]
     assert deviations(replace(AUTH, changed=("src/auth.py",))) == []
     assert deviations(replace(AUTH, words="The logout needs a session")) == []
@@ -159,13 +159,11 @@ def test_a_short_objective_is_judged_by_the_failing_tests() -> None:
         deviations(replace(AUTH, changed=("src/tokens.py",), output_words="tokens.py:3: E")) == []
     )
     assert deviations(replace(AUTH, failed_before=())) == []
-
-
-def test_a_foreign_objective_is_judged_by_the_failing_tests_and_english_items() -> None:
     foreign = replace(AUTH, objective="Behebe alle Fehler in der Anmeldung und der Abmeldung")
     assert deviations(foreign) == ["objective_deviation"]
     planned = replace(foreign, failed_before=(), items=("Write the lexer for the scanner",))
     assert deviations(planned) == ["objective_deviation"]
+    assert deviations(replace(planned, changed=("src/lexer.py",))) == []
     assert deviations(replace(planned, items=("Schreibe den Zerteiler und die Regeln",))) == []
 
 

@@ -11,6 +11,7 @@ from ralph_tui import events as ev
 from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.config.settings import Settings
 from ralph_tui.events.intelligence import Statement
+from ralph_tui.events.workspace import FileChange
 from ralph_tui.layers.intelligence import InnerLoop, IntelligenceSettings, Traces
 from ralph_tui.layers.sensor import Progress
 from ralph_tui.loop.steps import assessment
@@ -296,20 +297,27 @@ def test_a_file_edited_back_and_forth_is_warned_of_once_while_the_agent_works() 
     assert not of(world, 2).patterns
 
 
-def test_the_same_error_is_warned_of_before_the_session_ends() -> None:
-    world = World([0, 10])
-    world.agent.acts.append(lambda _: None)
+def test_patterns_in_tool_calls_are_found_before_the_session_ends_and_after_it() -> None:
+    world = World([0, 0, 10])
+    world.workspace.changed = []
+    world.agent.acts += [lambda _: None, reads]
     for n in range(5):
+        edit = {"file_path": "b.py", "old_string": "AB"[n % 2], "new_string": "BA"[n % 2]}
         world.host.idle += [
-            ev.ToolStarted(iteration=1, tool_id=f"{n}", tool="Edit", summary="a.py"),
-            ev.ToolFinished(iteration=1, tool_id=f"{n}", ok=False, summary="not found"),
+            ev.ToolStarted(iteration=1, tool_id=f"{n}", tool="Edit", summary="b.py", params=edit),
+            ev.ToolFinished(iteration=1, tool_id=f"{n}", ok=True),
+            ev.ToolStarted(iteration=1, tool_id=f"x{n}", tool="Read", summary="a.py"),
+            ev.ToolFinished(iteration=1, tool_id=f"x{n}", ok=False, summary="not found"),
             *[lambda: None] * 8,  # seconds
         ]
     world.host.idle.append(ev.SessionFinished(iteration=1, outcome="success"))
     world.run()
-    (warned,) = [event for event in world.all(ev.Noticed) if event.source == "agent"]
-    assert warned.text == "Edit failed 3 times in the same way: not found."
-    assert warned.seq < world.all(ev.ToolStarted)[-1].seq
+    error, again = [event for event in world.all(ev.Noticed) if event.source == "agent"]
+    assert error.text == "Read failed 3 times in the same way: not found."
+    assert again.text.startswith("b.py was edited back and forth: ")
+    last = [event for event in world.all(ev.ToolStarted) if event.iteration == 1][-1]
+    assert max(error.seq, again.seq) < last.seq
+    assert [one.name for one in of(world, 2).patterns] == ["only_reading"]
 
 
 def test_switched_off_nothing_is_watched() -> None:
@@ -349,6 +357,24 @@ def test_prompts_point_to_the_files_of_failing_tests_from_the_first_one() -> Non
     assert [by_output in prompt for prompt in world.agent.prompts] == [True, True]
     assert [by_name in prompt for prompt in world.agent.prompts] == [True, False]
     assert not of(world, 2).context_files.test_files, "none fails any more"
+
+
+def test_the_file_that_changed_last_leads_the_changed_files_of_the_next_prompt() -> None:
+    world = World([0, 5, 10])
+    world.workspace.changed = [
+        FileChange(path=path, status="modified", category="source", added=1)
+        for path in ("a.py", "c.py", "d.py")
+    ]
+
+    def act(session: FakeSession) -> None:
+        session.emit(ev.FilesChanged(iteration=1, live=True, totals=[], latest="c.py"))
+        session.finish()
+
+    world.agent.acts.append(act)
+    prompt = world.run().agent.prompts[1]
+    listed = [f"- {path} (changed in the last iteration)" for path in ("c.py", "a.py", "d.py")]
+    assert "\n".join(listed) in prompt
+    assert of(world, 2).context_files.recently_modified == ["a.py", "c.py", "d.py"], "unknown"
 
 
 def test_artifacts_of_earlier_iterations_stay_until_they_are_gone() -> None:

@@ -14,6 +14,7 @@ from ralph_tui.layers.context.handoff import MAX_CHARACTERS
 from ralph_tui.layers.sensor import Progress
 from ralph_tui.layers.settings import ContextSettings
 from ralph_tui.ports.agents import Asked
+from ralph_tui.text.git_diff import last_changed_line
 from tests.world import FakeAsker, FakeSession, World
 from tests.world.faults import Fault, Part, injected
 from tests.world.owner import answer
@@ -183,8 +184,10 @@ def test_the_block_names_completed_items_and_what_was_worked_on() -> None:
 
 def test_the_place_to_continue_is_that_of_the_edits_own_hunk() -> None:
     def edits(session: FakeSession) -> None:
-        for number, line in enumerate((300, 90)):
+        for number, start in enumerate((298, 88)):
             name = f"e{number}"
+            hunk = {"newStart": start, "lines": [" a", "-b", "+c", "+d", " e"]}
+            line = last_changed_line({"structuredPatch": [hunk]})
             began = ev.ToolStarted(iteration=1, tool_id=name, tool="Edit", summary="lexer.py")
             session.emit(began)
             done = ev.ToolFinished(iteration=1, tool_id=name, ok=True, last_line=line)

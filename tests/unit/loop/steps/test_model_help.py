@@ -152,6 +152,20 @@ def test_a_model_words_the_prompt_and_nothing_of_yours_is_lost() -> None:
     assert "Measured state" in world.agent.prompts[1]
 
 
+def test_the_model_is_given_the_phase_and_the_errors_of_validation() -> None:
+    asker = FakeAsker()
+    settings = Settings(intelligence=IntelligenceSettings(model_prompts=True))
+    world = World([2, 4, 5, 10], settings=settings, asker=asker)
+    world.workspace.changed = [
+        FileChange(path="pyproject.toml", status="modified", category="config", added=1)
+    ]
+    world.run()
+    first, *_, last = [one.prompt for one in asker.asked]
+    assert "Phase: early." in first
+    assert "Phase: middle." in last
+    assert "- Test configuration changed: pyproject.toml." in last
+
+
 class ToldTwice(Remembered):
     """Knowledge that has the same learning in other words, too."""
 

@@ -257,13 +257,16 @@ def test_the_prompt_says_how_many_items_to_take_on_and_in_which_order() -> None:
 class Earlier(NoPastRuns):
     """An earlier run, whose items were small and whose windows filled up."""
 
+    def __init__(self, *peaks: float) -> None:
+        self.peaks = [*peaks]
+
     def windows(self) -> ev.EarlierWindowsRead:
         taken = [ItemTaken(size="medium", basis="default", points=6.0)] * 3
-        return ev.EarlierWindowsRead(runs=1, items=taken, peaks=[88.0, 90.0])
+        return ev.EarlierWindowsRead(runs=1, items=taken, peaks=self.peaks)
 
 
 def test_sizes_are_learned_from_earlier_runs() -> None:
-    run = Work(world(past_runs=Earlier()), "a", "b").full(10).calls(20, done=1).ends()
+    run = Work(world(past_runs=Earlier(88, 90)), "a", "b").full(10).calls(20, done=1).ends()
     assert began(run) == [("a", "trivial", "history"), ("b", "trivial", "history")]
     assert "a (trivial, 6 % of a window)" in run.agent.prompts[0]
     assert "Context windows fill up here" in run.agent.prompts[0]
@@ -271,6 +274,17 @@ def test_sizes_are_learned_from_earlier_runs() -> None:
     assert context_status(run.state)["taken"] == [
         {"size": "trivial", "basis": "history", "points": 10.0}
     ]
+
+
+def test_delegation_is_advised_once_a_window_was_more_than_60_percent_full() -> None:
+    def is_advised(peak: float) -> bool:
+        run = Work(world(past_runs=Earlier(peak)), "a").full(10).calls(20, done=1).ends()
+        return (
+            "20 % of a window for exploring files, 15 % for reviewing code, 15 % for going through "
+            "test results and 10 % for documentation"
+        ) in run.agent.prompts[0]
+
+    assert [is_advised(60), is_advised(61)] == [False, True]
 
 
 @pytest.mark.parametrize("kind", ["raise", *GARBAGE])

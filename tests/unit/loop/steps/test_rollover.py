@@ -354,6 +354,8 @@ def test_a_session_hands_off_before_the_call_that_would_fill_its_window() -> Non
     assert began.reason.endswith("the next tool call is expected to take it past 95 %")
     assert [e.level for e in world.all(ev.ContextLevelReached)] == ["L1"]
     assert "(filling up), because its next tool calls" in world.agent.prompts[1]
+    slow = worlds(fills(66, 70, 74, 78, 82)).run()
+    assert slow.all(ev.RolloverBegan) == []
 
 
 def test_a_tool_that_is_reported_before_its_messages_usage_ends_first() -> None:
@@ -371,11 +373,6 @@ def test_a_tool_that_is_reported_before_its_messages_usage_ends_first() -> None:
     finished = [e.seq for e in world.all(ev.ToolFinished)]
     assert len(finished) == 4
     assert finished[-1] < began.seq
-
-
-def test_slow_growth_leaves_the_session_its_window() -> None:
-    world = worlds(fills(66, 70, 74, 78, 82)).run()
-    assert world.all(ev.RolloverBegan) == []
 
 
 def test_no_forecast_ends_a_session_where_handoffs_are_off() -> None:

@@ -92,7 +92,10 @@ def test_a_run_that_reached_its_goal(tmp_path: Path) -> None:
         "nothing is known of tasks like this"
     )
     assert attempt_record["execution"]["agent"] == "claude"
-    assert attempt_record["execution"]["iterations"] == 6
+    assert (attempt_record["execution"]["iterations"], attempt_record["execution"]["sessions"]) == (
+        6,
+        6,
+    )
     assert attempt_record["execution"]["quality_history"][:2] == [
         {"iteration": 0, "quality": 0.0, "delta": 0.0},
         {"iteration": 1, "quality": 18.0, "delta": 18.0},

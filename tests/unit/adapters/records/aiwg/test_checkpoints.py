@@ -97,7 +97,7 @@ def test_what_was_ever_modified_in_the_session_is_told(git_repo: Path) -> None:
 
 def test_the_summary_counts_each_checkpoint_and_names_every_file(git_repo: Path) -> None:
     checkpoints = manager(git_repo, FakeClock())
-    checkpoints.capture(facts(1), git_of(git_repo))
+    checkpoints.capture(facts(1, 1.5), git_of(git_repo))
     (git_repo / "README.md").write_text("changed")
     (git_repo / "new.py").write_text("new")
     (git_repo / ".aiwg/notes.md").write_text("notes")
@@ -106,10 +106,11 @@ def test_the_summary_counts_each_checkpoint_and_names_every_file(git_repo: Path)
     found = read_checkpoints(checkpoints.folder)
     assert [one.number for one in found] == [1, 2], "a damaged file is left out"
     status = summarize(found).as_json()
-    last = status["checkpoints"].pop()
+    rows = [(one["number"], one["duration"], one["filesModified"]) for one in status["checkpoints"]]
+    assert rows == [(1, 1500, 0), (2, 60_000, 1)]
+    last = status["checkpoints"][-1]
     assert last["aiwgFiles"] == 1
     assert last["gitStatus"] == {"modified": 1, "staged": 0, "untracked": 2}
-    assert (last["number"], last["duration"], last["filesModified"]) == (2, 60_000, 1)
     assert (status["total"], status["totalDuration"]) == (2, 60_000)
     assert status["filesModified"] == ["README.md"]
     subprocess.run(["git", "checkout", "-q", "README.md"], cwd=git_repo, check=True)
@@ -118,6 +119,7 @@ def test_the_summary_counts_each_checkpoint_and_names_every_file(git_repo: Path)
     manager(git_repo, FakeClock(), "def").capture(facts(4), git_of(git_repo))
     status = summarize(read_checkpoints(checkpoints.folder)).as_json()
     assert status["filesModified"] == ["README.md", "staged.py"], "of both sessions"
+    assert status["checkpoints"][-1]["gitStatus"]["staged"] == 1
 
 
 def test_what_git_refuses_is_written_into_the_checkpoint(git_repo: Path) -> None:
