@@ -4,7 +4,9 @@ from ralph_tui.cli.question_words import DIFF_LINES, question_text
 from ralph_tui.events import QuestionAsked
 from ralph_tui.tui.draw.spans import Line
 from ralph_tui.tui.modals.question_rows import evidence_rows
+from tests.world import World
 from tests.world.decisions import criterion
+from tests.world.owner import answer
 
 DIFF = """diff --git a/calc.py b/calc.py
 --- a/calc.py
@@ -39,10 +41,11 @@ def test_the_dialog_shows_the_diff_last() -> None:
 
 
 def test_dialog_and_decide_name_the_severity_of_a_pause() -> None:
-    paused = asked("").model_copy(update={"topic": "pause", "severity": "critical"})
+    run = World([3] * 11, max_iterations=10, mode="attended").play(answer("continue"))
+    paused = next(one for one in run.all(QuestionAsked) if one.topic == "pause")
     shown = [words(row) for row in evidence_rows(paused, edited="", width=70, proposes=False)]
-    assert any("severity" in row and "critical" in row for row in shown)
-    assert "severity: critical" in question_text(paused.model_dump(mode="json"))
+    assert any("severity" in row and "high" in row for row in shown)
+    assert "severity: high" in question_text(paused.model_dump(mode="json"))
 
 
 def test_decide_prints_its_beginning_above_the_answers() -> None:

@@ -107,10 +107,10 @@ def test_memory_is_the_peak_since_the_checkpoint_before() -> None:
 
 
 def test_a_checkpoint_names_the_files_and_a_start_the_interval() -> None:
-    world = World([2, 10])
+    world = World([2, 10], settings=Settings(checkpoints=CheckpointSettings(interval_s=600)))
     world.run()
     start, end = (e for e in world.all(CheckpointCaptured) if e.iteration == 1)
-    assert (start.interval_s, start.modified) == (1800, [])
+    assert (start.interval_s, start.modified) == (600, [])
     assert (end.interval_s, end.files, end.modified) == (0, 1, ["a.py"])
 
 
