@@ -44,7 +44,7 @@ _EDGE = 1 << 16
 """Bytes to read at each end of a journal if there is no smaller file to read."""
 _ENDINGS = ("run_finished", "run_crashed", "run_resumed")
 """Events that end a run or undo its end."""
-SESSION_OVER = "session_finished"
+_SESSION_EDGES = ("session_started", "session_finished")
 _EARLIEST = datetime.fromtimestamp(0, UTC)
 
 
@@ -181,13 +181,13 @@ def _from_ends(journal: Path) -> dict[str, Any]:
     finished = [event for event in seen if event.get("kind") == "iteration_finished"]
     # The hooks measure only the items of a plan.
     measured = [event.get("iteration") for event in seen if event.get("kind") == "reading_taken"]
-    sessions = [event for event in seen if event.get("kind") in ("session_started", SESSION_OVER)]
+    sessions = [event["kind"] for event in seen if event.get("kind") in _SESSION_EDGES]
     granted = [event["max_iterations"] for event in seen if event.get("max_iterations")]
     return {
         "objective": begun.get("objective"),
         "outcome": "failed" if ended.get("kind") == "run_crashed" else ended.get("outcome"),
         "agent": begun.get("agent"),
-        "phase": "thinking" if sessions and sessions[-1]["kind"] == SESSION_OVER else "agent",
+        "phase": "thinking" if sessions[-1:] == ["session_finished"] else "agent",
         "iteration": max((_Known(event).count("iteration") or 0 for event in seen), default=0),
         "max_iterations": granted[-1] if granted else None,
         "completions": [
