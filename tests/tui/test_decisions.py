@@ -210,14 +210,15 @@ def test_words_that_an_ended_run_can_no_longer_take_are_in_a_file(tmp_path: Path
     async def look(driver: Driver) -> None:
         await opened(driver)
         await driver.press("e")
-        area(driver).text = "try the lexer"
+        area(driver).text = "try the lexer; password=hunter2-and-more"
         happens(driver, RunFinished(outcome="aborted", reason="", iterations=1, completion=0))
         await driver.sees("your text is kept")
         await driver.press("escape")
         await driver.sees("your text is in ")
 
     drive(driver, look)
-    assert (journal / "exports" / "unsent.txt").read_text() == "try the lexer"
+    kept = (journal / "exports" / "unsent.txt").read_text()
+    assert kept == "try the lexer; password=[redacted]"
 
 
 def test_refused_guidance_is_the_next_draft() -> None:

@@ -14,6 +14,7 @@ from ralph_tui.state import RunState
 from ralph_tui.state.guidance import delivery_words
 from ralph_tui.text.format import percent
 from ralph_tui.text.sanitize import plain
+from ralph_tui.text.secrets import redact
 from ralph_tui.tui.actions import ACTIONS, is_in_footer
 from ralph_tui.tui.cockpit.help import blocks
 from ralph_tui.tui.cockpit.learning_view import LearningView
@@ -136,7 +137,7 @@ class Dialogs:
         record = self._source.record
         if not self._host.state.run.live and record is not None:
             try:
-                return f"your text is in {flat_name(str(record.write(UNSENT, text)))}"
+                return f"your text is in {flat_name(str(record.write(UNSENT, redact(text))))}"
             except RalphError as error:
                 return f"your text is not kept: {flat(str(error))}"
         if text not in self._draft:
