@@ -33,7 +33,7 @@ class Ports:
     watcher: Watcher
     records: Records
     read_traces: "Callable[[int, datetime], Traces]"
-    """Read an iteration's traces since that time; blocks, so run it as a job."""
+    """Read an iteration's traces since a given time; blocks, so run it as a job."""
     test_files: Callable[[], Sequence[str]] = tuple
     """List the repository's test files; blocks, so run it as a job. Raises ``WorkspaceError``."""
     outreach: Outreach = field(default_factory=NoOutreach)
