@@ -1,4 +1,4 @@
-"""Verdicts of a tool's own layers in an external run, as rows beside ours.
+"""Verdicts of the tool's own layers in an external run, shown as rows beside ours.
 
 Detections get our names where we have one; levels are in capitals, like ours.
 """
