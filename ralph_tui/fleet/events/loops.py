@@ -180,7 +180,7 @@ class LoopEnded(FleetEvent):
     changed_lines: int | None = None
     """Lines added and removed by its work; None if unknown."""
     never_began: bool = False
-    """True if its clone could not be made, its set-up failed, or the host lacks its program."""
+    """True if its clone could not be made, its set-up failed, or its program is missing."""
     elsewhere: bool = False
     """With `never_began`: True if another host may be able to begin it."""
     host: Line = ""

@@ -150,7 +150,7 @@ def _parse_seq(line: bytes) -> int | None:
 class RunReporter:
     """Reports on the run of one attempt: where it records, and what it has recorded.
 
-    The loop's thread uses it during the run; afterwards, whatever holds the loop does.
+    The loop's thread uses it during the run, and later the owner of the loop.
     """
 
     def __init__(self, place: Place, folder: TreeFolder, observe: Observe) -> None:

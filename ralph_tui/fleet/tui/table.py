@@ -65,7 +65,7 @@ def time_left(row: LoopRow, now: datetime) -> str:
 
 
 def place_text(row: LoopRow) -> tuple[str, str]:
-    """Return the result among several attempts, and its style; empty while undecided."""
+    """Return the attempt's result in the choice of a winner, and its style; empty if undecided."""
     if row.loop.place == "chosen":
         return terms.CHOSEN.label, "good strong"
     beaten = row.loop.place == "beaten" and not row.loop.not_needed
