@@ -126,7 +126,7 @@ class BoundedLines:
 
     @property
     def amount(self) -> str:
-        """Words for how much has been left out."""
+        """The amount of output left out, in words."""
         return f"{count(self.left_out, 'line')} ({self.left_out_bytes:,} bytes): {TOO_MUCH}"
 
     def gap(self) -> str:

@@ -166,7 +166,7 @@ class ProcessSession(ABC):
         """Return how the session ended if nothing stopped it."""
 
     def _has_done_its_work(self) -> bool:
-        """True if its work is done, so that stopping it no longer changes how it ended."""
+        """True if its work is done, so that stopping it no longer changes its outcome."""
         return False
 
     def _tally(self) -> Tally:

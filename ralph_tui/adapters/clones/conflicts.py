@@ -21,7 +21,7 @@ MAX_FILES = 5
 MAX_PAIRS = 50
 """Maximum number of pairs merged by one Git process; each has its own timeout."""
 REST_S = 600.0
-"""Seconds without merges after one had to be ended, because a retry would take as long."""
+"""Seconds to wait after a merge had to be ended, because a retry would take as long."""
 NEEDED = "2.39"
 """The first Git version that merges in memory and handles many pairs in one process."""
 NO_COMMON = "no common history"

@@ -33,7 +33,7 @@ _NONE: list[Entry] = []
 
 Condition = Literal["sound", "edited", "damaged", "missing"]
 Repair = Literal["", "edited", "restored"]
-"""The content that counts: unchanged, the user's edit, or the older backup."""
+"""The content used after a check: unchanged, the user's edit, or the older backup."""
 Stamp = tuple[int, int, int, int]
 """Device, inode, size and time of change; they change with the file and its content."""
 
@@ -160,7 +160,7 @@ class KnowledgeFile:
             raise self._failure("written", error) from error
 
     def _move_folder_aside(self, backup: Path) -> None:
-        """Move a folder out of the backup's way, because its content may be needed."""
+        """Rename a folder that has the backup's name, because its content may be needed."""
         if backup.is_dir() and not backup.is_symlink():
             kept = _set_aside(backup, "damaged")
             name = kept.name if kept is not None else ""
@@ -172,7 +172,7 @@ class KnowledgeFile:
         )
 
     def _had_content(self) -> bool:
-        """True if there was content before, or if a backup proves it."""
+        """True if there was content before, or if a backup shows that there was."""
         return bool(self.entries) or (self.backup is not None and os.path.lexists(self.backup))
 
     def _read(self, path: Path) -> FileState:
@@ -223,7 +223,7 @@ class KnowledgeFile:
         known, self._known = self._known, found
         try:
             self._rewrite()
-        except KnowledgeError:  # it stays an edit that has not been accepted
+        except KnowledgeError:  # the edit has not been accepted
             self._known = known
             if kept is not None and self.backup is not None:
                 kept.replace(self.backup)
@@ -257,7 +257,7 @@ class KnowledgeFile:
         try:
             at = datetime.fromisoformat(text) if isinstance(text, str) else datetime.now(UTC)
             at = at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
-        except (ValueError, OverflowError):  # no date, or one outside the years of UTC
+        except (ValueError, OverflowError):  # not a date, or out of range in UTC
             at = datetime.now(UTC)
         self.write(self.entries, at)
 

@@ -78,7 +78,7 @@ class Child:
         status: int,
         lost: str = "",
     ) -> None:
-        """`lost`: what happened to a keeper that was lost before it reported the command."""
+        """`lost` says what happened to a keeper that was lost before it reported the command."""
         self.pid = pid
         self.stdin: IO[bytes] | None = keeper.stdin
         """Buffered: flush after writing."""

@@ -111,7 +111,7 @@ class LazyJournal:
         return True
 
     def _take(self, line: bytes) -> bool:
-        """Parse and add a line; return False if the record is broken there."""
+        """Parse and add a line; return False if the record is damaged there."""
         index = len(self._lines)
         try:
             event = self._parse(line)

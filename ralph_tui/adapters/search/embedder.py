@@ -90,7 +90,7 @@ class HashedConcepts:
 
 @lru_cache(maxsize=16_384)
 def _features(term: str, dimension: int) -> tuple[tuple[int, float], ...]:
-    """Return positions in the vector and what to add at each."""
+    """Return positions in the vector and the value to add at each."""
     marked = f"<{term}>"
     pieces = [marked[i : i + PIECE_LENGTH] for i in range(len(marked) - PIECE_LENGTH + 1)]
     parts = (

@@ -36,7 +36,7 @@ BYTES_PER_S = 4_000_000
 ENDING_S = 1.5
 """Seconds for a command once the run is about to end."""
 PATHS_PER_S = 100
-"""Minimum number of paths per second that a command handles, which extends its time even then."""
+"""Minimum number of paths per second that a command handles, used to extend even `ENDING_S`."""
 TERMINATE_S = 0.5
 """Seconds for Git to remove its locks."""
 SURVEY_S = 0.2

@@ -68,7 +68,7 @@ def restore(private: PrivateRepository, present: Staged, target: Target) -> dict
         why |= dict.fromkeys(spared, _MAY_HAVE_EXISTED)
         why |= _apply(private, {p: e for p, e in rest.items() if p not in spared}, scratch)
     finally:
-        with suppress(OSError):  # Git overwrites it the next time
+        with suppress(OSError):  # Git will overwrite it the next time
             index.unlink()
     return why
 

@@ -33,7 +33,7 @@ class Silence:
     """How long a service has been silent, in stages; any activity restarts the first stage."""
 
     def __init__(self, end_s: float | None = None) -> None:
-        """After `end_s` seconds the silence is too long; None if only a first answer matters."""
+        """`end_s` seconds of silence are too long; None if only a first answer matters."""
         self._end_s = end_s
         self._answered = False
         """True once the service has answered or its silence has been reported."""

@@ -51,7 +51,7 @@ _SUBJECTS: dict[ActionKind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class _AgentWords:
-    """Text from the agent, left unprocessed until needed, because little of it is."""
+    """Text from the agent, processed only when needed, because most of it never is."""
 
     text: str
     parent: str | None
