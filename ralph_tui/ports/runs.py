@@ -19,7 +19,7 @@ class RunRow:
     name: str
     """Its name on the command line."""
     objective: str = ""
-    """Empty if nothing of it can be read."""
+    """Empty if it cannot be read."""
     status: str = "died"
     """Its outcome, its phase, ``died`` or ``unheard``; `text.terms` translates these names."""
     agent: str = ""

@@ -98,10 +98,10 @@ def _never_news(line: bytes) -> bool:
 
 
 class BoundedLines:
-    """Lines from chunks; once the time for `working` is used up, only those that are news."""
+    """Lines from chunks; once the time for `working` is used up, only those with news."""
 
     def __init__(self, limit: int, is_news: Callable[[bytes], bool] = _never_news) -> None:
-        """`limit`: bytes per line. `is_news`: True for lines to process even if time is short."""
+        """`limit` is in bytes per line; `is_news` is True for lines to process in any case."""
         self.left_out = 0
         """Number of lines left out so far."""
         self.left_out_bytes = 0

@@ -208,7 +208,7 @@ class KnowledgeFile:
         return "restored" if self._fall_back(found) else ""
 
     def _is_outdated(self) -> bool:
-        """True if the backup is newer than the known content, because others also write."""
+        """True if the backup is newer than the known content, because others write it too."""
         if self.backup is None:
             return False
         backup = self._read(self.backup)
@@ -218,7 +218,7 @@ class KnowledgeFile:
         return backup.condition == "sound" and kept > known
 
     def _accept(self, found: FileState) -> None:
-        """Accept an edit by the user, and keep the state before it, which is the backup."""
+        """Accept an edit by the user, and save the previous content, which is in the backup."""
         kept = _set_aside(self.backup, "") if self.backup is not None else None
         known, self._known = self._known, found
         try:

@@ -69,7 +69,7 @@ class Ledger:
         """Cache of learnings by entry, because making one takes longer than comparing two."""
 
     def stage(self, learnings: Sequence[Learning]) -> None:
-        """Add what this run has learned, once each."""
+        """Add each learning of this run once."""
         known = {entry["id"] for entry in self.staged if entry.get("run") == self.run}
         fresh = {one.learning_id: one for one in learnings if one.learning_id not in known}
         if fresh:

@@ -71,9 +71,10 @@ class HashedConcepts:
     name = "hashed-concepts-1"
     dimension = 1024
     threshold = 0.24
-    """Balances precision and recall on the half of the data that was used for tuning.
+    """The value that balances precision and recall on the half of the data used for tuning.
 
-    There, 99 % of the matches are among the five best above it, and 41 % of those shown match.
+    There, 99 % of the related tasks are among the five best results above it, and 41 % of the
+    results shown are related.
     """
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:

@@ -65,7 +65,7 @@ class LearningIndex:
     def scores_among(
         self, query: str, state: str, texts: Callable[[], Mapping[str, str]]
     ) -> dict[str, float]:
-        """Return `scores` among `texts`; it is called only if the index has a different `state`."""
+        """Return `scores` among `texts`, called only if the index has a different `state`."""
         if state != self._state:
             self.update(texts, state)
         return self._with_meaning(query, self.scores(query))

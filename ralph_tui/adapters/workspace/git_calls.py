@@ -69,7 +69,7 @@ class Wait:
         """True if no more output will come, even if another process has its pipes open."""
         self.below: list[Entry] = []
         self.finding_out = Lock()
-        """Locked while a check may unblock the command, whose end counts only after the check."""
+        """Held while a check may unblock the command; only after the check does its end count."""
         self._mark = mark
 
     def end(self, reason: str) -> None:

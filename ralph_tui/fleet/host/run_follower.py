@@ -55,7 +55,7 @@ class RunFollower:
         self.reason = ""
 
     def begin_at(self, seen: int) -> None:
-        """Send everything after event `seen`, including what was sent before."""
+        """Send everything after event `seen`, including events that were already sent."""
         self._tail.close()
         self._tail = Tail(self._folder / "events.jsonl")
         self._sent_seq = seen
