@@ -88,7 +88,7 @@ class Place(Fact):
     lease_s: float | None = 600.0
     """Seconds the loop may run without contact with the fleet, including time asleep.
 
-    None: its host is part of the fleet's process and ends with it.
+    None if its host is part of the fleet's process and ends with it.
     """
     budget_usd: float | None = None
     after_limit_s: float = 0.0

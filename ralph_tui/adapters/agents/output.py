@@ -150,7 +150,7 @@ class BoundedLines:
 
 
 KEPT = 2 << 20
-"""Maximum characters to keep from a line; longer lines contain files, which exist elsewhere."""
+"""Maximum length of a line to keep, in characters; longer lines contain whole files."""
 
 
 class Transcript:

@@ -22,7 +22,7 @@ _LONGEST = 4096
 """Maximum length of a parameter, in characters."""
 _OUTPUT = 1000
 _READ = 1 << 16
-"""Maximum characters of a text to examine before it is cut."""
+"""Maximum number of characters of a text to examine before it is cut."""
 _MAX_PARAMS = 50
 _MAX_OVER = 20_000
 """Maximum number of finished calls to remember; longer sessions may report some of them twice."""

@@ -36,7 +36,7 @@ class Conflicts:
     """Conflicts of one commit with others."""
 
     others: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Some of the files in conflict, or the reason why Git does not even try, by name."""
+    """By name of the other commit: some of the files in conflict, or why Git refuses to merge."""
     unknown: str = ""
     """One sentence if some or all conflicts are unknown; empty otherwise."""
 

@@ -24,7 +24,7 @@ def is_known(entry: Entry) -> bool:
 
 
 def learning_of(entry: Entry, standing: Standing = "proven", name: str | None = None) -> Learning:
-    """Return an entry as a sanitised learning; it must fit the schema and satisfy `is_known`."""
+    """Return a sanitised learning; the entry must fit the schema and satisfy `is_known`."""
     uses = int(entry.get("uses", 0))
     return Learning(
         learning_id=name if name is not None else entry.get("id", ""),

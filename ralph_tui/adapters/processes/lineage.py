@@ -14,7 +14,7 @@ from ralph_tui.adapters.processes.keeper import ADOPTS, Entry, process_table, re
 from ralph_tui.adapters.processes.sweep import has_mark
 
 MAX_ATTEMPTS = 20
-"""Maximum attempts to read an ancestry, because ancestors may end meanwhile."""
+"""Maximum number of attempts to read an ancestry, because ancestors may end meanwhile."""
 _LOADED = datetime.now(UTC)
 
 

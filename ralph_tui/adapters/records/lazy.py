@@ -60,7 +60,7 @@ class LazyJournal:
 
     @property
     def remark(self) -> str:
-        """A sentence about what cannot be shown; empty if everything can."""
+        """A sentence about what cannot be shown; empty if everything can be shown."""
         newer = newer_sentence(self._started) if self._started else ""
         return newer or (journal.CUT_OFF if self._tail.rest else "")
 

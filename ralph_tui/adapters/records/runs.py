@@ -178,7 +178,7 @@ def run_names(root: Path) -> dict[str, str]:
 
 
 def find_hooked(root: Path) -> Iterator[RecordedRun]:
-    """Yield loops recorded by hooks, ordered by name and so by start."""
+    """Yield loops recorded by hooks, ordered by name and therefore by start time."""
     folder = ralph_folder(root) / HOOKED
     with suppress(OSError):
         for each in sorted(folder.iterdir()):

@@ -140,7 +140,7 @@ def _found(index: sqlite3.Connection, row: Sequence[Any], wanted: Sequence[str])
 
 @dataclass(frozen=True)
 class Excerpt:
-    """A piece of a text on one line, and the places of the matches in it."""
+    """A piece of a text on one line, and the positions of the matches in it."""
 
     text: str
     marks: tuple[tuple[int, int], ...] = ()

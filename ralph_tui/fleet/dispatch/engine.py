@@ -100,7 +100,7 @@ _SETTINGS: dict[str, object] = {
     "distributed.comm.timeouts.connect": "5s",
     "distributed.comm.retry.count": 0,
 }
-"""These override the user's own Dask files. By default Dask samples a hundred times a second."""
+"""These override the user's Dask configuration, whose profiler samples every 10 ms by default."""
 _QUERIES = ("register-worker", "heartbeat_worker")
 _MESSAGES = ("keep-alive", "log-event", "worker-status-change")
 _ORDERS = ("close", "remove-worker", "worker-status-change")

@@ -324,7 +324,7 @@ class ConflictsFound(FleetEvent):
     others: dict[Line, tuple[Line, ...]] = {}
     """Conflicting branches, which may include the base, each with some of the conflicting files."""
     new: tuple[Line, ...] | None = None
-    """Members of `others` not reported before, from either side; None for all of them."""
+    """Members of `others` not reported before, from either side; None if all of them are new."""
     unknown: Line = ""
     """Why the conflicts are unknown; empty if they are known."""
 

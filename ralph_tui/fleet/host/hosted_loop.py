@@ -1,7 +1,7 @@
 """One attempt of a loop on this host, from its order to its removal.
 
 Its run is a child process under a keeper, which ends the run if this process dies. A thread makes
-the clone and follows the run. Requests after the run's end get a thread each.
+the clone and follows the run. Each request after the run's end gets its own thread.
 """
 
 import threading

@@ -202,7 +202,7 @@ def _conflicts_text(loop: LoopState) -> str:
 
 
 class KeysRow(FeedbackRow):
-    """The last row: the available keys, or feedback for a key."""
+    """The last row: the available keys, or feedback on a key press."""
 
     def __init__(
         self, view: FleetView, monotonic: Callable[[], float], keys: Keys = DEFAULTS

@@ -169,7 +169,7 @@ def columns_for(longest: int, *, hosts: bool = True) -> ColumnSets[LoopRow]:
     """Return columns with room for names of `longest` characters, within limits.
 
     Names are shown in full because every command takes them. They never change, so the columns do
-    not move. Without `hosts` there is no host column, and objectives get its room.
+    not move. Without `hosts`, there is no host column, and its space goes to the objectives.
     """
     absent = () if hosts else (HOST, NARROW_HOST)
     wide = Column("loop", min(max(12, longest), 24), _id_cell)

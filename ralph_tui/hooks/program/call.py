@@ -204,7 +204,7 @@ class Progress(NamedTuple):
     item: str
     """The first open item; empty if all are done."""
     parts: tuple[tuple[str, bool], ...] = ()
-    """Its sub-items, each with whether it is done."""
+    """Its sub-items, each with True if it is done."""
     completed: tuple[str, ...] = ()
     """Items completed in this iteration, as far as the state file lists them."""
     plan: str = ""

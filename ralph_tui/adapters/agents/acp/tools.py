@@ -252,7 +252,7 @@ class ToolCalls(SessionTools):
         self._refused.add(shorten(tool_id))
 
     def take(self, piece: Json, *, asked: bool = False) -> list[Event]:
-        """Add a piece of a call; `asked` if it comes with a permission request."""
+        """Add a piece of a call; `asked` is True if it comes with a permission request."""
         tool_id = shorten(as_text(piece.get("toolCallId")))
         if not tool_id or (tool_id in self._over and not asked):
             return []

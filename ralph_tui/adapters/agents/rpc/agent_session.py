@@ -40,7 +40,7 @@ class Silence:
         self._passed_s = 0.0
 
     def heard(self, *, answered: bool = False) -> None:
-        """Reset the silence; `answered` if the service itself answered."""
+        """Reset the silence; `answered` is True if the service itself answered."""
         self._passed_s = 0.0
         self._answered = self._answered or answered
 

@@ -23,9 +23,9 @@ from ralph_tui.text.sanitize import clip, plain, strip_controls
 from ralph_tui.text.tool_kinds import ActionKind, action_type
 
 SHORT = 200
-"""Maximum characters of a summary or of the agent's reasoning."""
+"""Maximum length of a summary or of the agent's reasoning, in characters."""
 OUTPUT = 1000
-"""Maximum characters of an output or an error."""
+"""Maximum length of an output or an error, in characters."""
 
 _KIND = re.compile(rb'"kind"\s*:\s*"(\w+)"')
 _ENDS = (
