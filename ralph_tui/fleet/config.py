@@ -93,7 +93,7 @@ class ObjectiveTable(_GivenKeys):
 
 T = TypeVar("T", bound=Table)
 PLACE = "\0"
-"""Placeholder for the place that a message is about; no file contains this character."""
+"""Placeholder for the position that a message refers to; no file contains this character."""
 SECTIONS: Mapping[str, type[Table]] = {
     "fleet": FleetTable, "account": AccountTable, "objective": ObjectiveTable,
 }  # fmt: skip

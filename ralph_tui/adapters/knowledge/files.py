@@ -290,7 +290,7 @@ def load_json(content: bytes) -> Any:
     except json.JSONDecodeError as error:
         raise ValueError(f"line {error.lineno}: it is not JSON ({error.msg})") from None
     except ValueError as error:
-        # Python rejects numbers with thousands of digits with a long message.
+        # Python's error message for a number with thousands of digits is long.
         long = str(error).startswith("Exceeds the limit")
         raise ValueError("a number in it is too large" if long else str(error)) from None
 

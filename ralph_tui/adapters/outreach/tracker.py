@@ -42,7 +42,7 @@ OTHER = "ededed"
 MARK = "ralph-external"
 """Label of all issues."""
 LEVELS: tuple[EscalationLevel, ...] = get_args(EscalationLevel)
-"""From the lowest to the highest."""
+"""Levels from the lowest to the highest."""
 MAX_PAGES = 20
 """Maximum number of pages of labels; a label beyond them would be created twice."""
 

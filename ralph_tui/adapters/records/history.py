@@ -138,7 +138,7 @@ def read_task(root: Path, name: str) -> TaskHistory:
 
 
 def _with_duration(attempt: "Attempt", run: RecordedRun) -> "Attempt":
-    """Extend the duration of a run without an end; its record ends with an iteration."""
+    """Extend the duration of a run without an end, whose record ends with the last iteration."""
     ended = attempt.outcome is not None
     if not _is_open(attempt.status, ended=ended) or not run.journal.exists():
         return attempt

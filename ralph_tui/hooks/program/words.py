@@ -1,7 +1,7 @@
 """Texts of the hooks for Claude, for people and for PROMPT.md; and removal of secrets from text.
 
 The code that masks secrets takes longer to import than everything else in a call. It is not used
-for text that cannot contain a secret: short plain words, none of which announces one.
+for text that cannot contain a secret: short plain words, none of which hints at one.
 
 In PROMPT.md the loop maintains the section between two marks; the rest belongs to the user. Without
 marks, the section is inserted at the top. Without a file, one is made from the loop's task. If the
