@@ -41,7 +41,7 @@ class Table(BaseModel):
 
 
 class _GivenKeys(Table):
-    """Keys that an objective may have, and ``[fleet]`` as a default for all objectives."""
+    """Keys that are valid in an objective, and in ``[fleet]`` as defaults for all objectives."""
 
     command: Words | None = None
     criterion: Words | None = None
@@ -93,7 +93,7 @@ class ObjectiveTable(_GivenKeys):
 
 T = TypeVar("T", bound=Table)
 PLACE = "\0"
-"""Placeholder for the place that a message is about; no file contains this character."""
+"""Placeholder for the position that a message refers to; no file contains this character."""
 SECTIONS: Mapping[str, type[Table]] = {
     "fleet": FleetTable, "account": AccountTable, "objective": ObjectiveTable,
 }  # fmt: skip
@@ -192,7 +192,7 @@ def read_fleet_file(
     agents: Mapping[str, bool] = MappingProxyType({}),
     is_commit: Callable[[str], bool] = lambda _: True,
 ) -> Plan:
-    """Return the plan that a file describes; objectives given as issues do not have texts yet.
+    """Return the plan that a file describes; objectives that name an issue have no text yet.
 
     `agents` is as in `FileRead`. `is_commit` tests whether a base is a commit.
 

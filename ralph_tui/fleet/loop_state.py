@@ -13,7 +13,7 @@ from ralph_tui.ports.clones import Earlier, Loop
 LoopStatus = Literal["queued", "placing", "running", "lost", "ended", "skipped"]
 """Status of a loop; `phase` adds what it is doing while it runs, `outcome` how it ended."""
 LIMITS = ("usage_limit", "overload", "outage", "")
-"""Causes of a limit that concern the loop's account; the empty one means that none was given."""
+"""Causes of a limit that concern the loop's account; empty if no cause was given."""
 MAX_POINTS = 200
 """Maximum number of completion measurements kept; older ones are dropped."""
 
@@ -41,7 +41,7 @@ class LoopState:
     resuming: bool = False
     """True for a queued loop that will continue in its existing clone."""
     end_heard: bool = False
-    """Set when requeued: True if its end was reported; else its host was lost and may know more."""
+    """For a requeued loop: False if its host was lost before it reported the loop's end."""
     phase: str = ""
     phase_at: datetime | None = None
     """When its phase began, according to the reports received."""
@@ -82,7 +82,7 @@ class LoopState:
     """True if the user aborted it before it ran."""
     never_began: bool = False
     again: bool = False
-    """True if the fleet was resumed after it was placed: if it could not begin, it is retried."""
+    """True if it was placed before the fleet's resume, so that it is retried if it cannot begin."""
     unbegun: int = 0
     """Number of the last attempt that could not begin and was requeued."""
     elsewhere: bool = False
@@ -394,7 +394,7 @@ _NOT_RUNNING = {"queued": "is waiting for a slot", "placing": "is starting"}
 
 
 def refusal(loop: LoopState, *, abort: bool = False) -> str:
-    """Return why a loop accepts no command now, in the same words everywhere; empty if it does."""
+    """Return why a loop accepts no command now, in words that all callers use; empty if it does."""
     name = f"loop {loop.spec.id}"
     if loop.over:
         return f"{name} {'was skipped' if loop.status == 'skipped' else 'has ended'}"

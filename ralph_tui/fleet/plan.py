@@ -17,7 +17,7 @@ MAX_AGENTS = 100
 MAX_NAMED = 4
 """Maximum number of loops or branches that are listed by name."""
 FLEET_SENDER = "the fleet"
-"""Author of the commands that the fleet itself sends to its loops."""
+"""Sender's name in commands that the fleet itself sends to its loops."""
 
 
 class Plan(Fact):

@@ -182,7 +182,7 @@ class FleetRecording:
 
     @property
     def remark(self) -> str:
-        """A sentence about the parts that are left out; empty if nothing is."""
+        """A sentence about the parts that are missing; empty if none is."""
         started = self.journal.events[0]
         newer = isinstance(started, FleetStarted) and started.schema_version > SCHEMA_VERSION
         newer_text = (
@@ -207,7 +207,7 @@ class FleetRecording:
 def read_fleet(path: Path) -> FleetRecording:
     """Read a fleet's whole journal, up to the first bad line; drop an incomplete last line.
 
-    `Recording` knows where a writer may continue, and `cut` removes the rest. Raises
+    The `Recording` shows where a writer may continue, and `cut` removes the rest. Raises
     ``JournalError`` if there is no journal, or if it is empty or not a fleet's journal.
     """
 

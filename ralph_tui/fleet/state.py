@@ -1,4 +1,4 @@
-"""The state of a fleet, which is the only fold of its journal, and the loss of hosts."""
+"""The state of a fleet, the only fold of its journal; and the consequences of losing a host."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -82,7 +82,7 @@ class FleetState:
     chosen: dict[str, ev.WinnerChosen] = field(default_factory=dict)
     """Winners by the name that the attempts share."""
     budget_percent: int = 0
-    """90 or 100 once that much has been used, else 0."""
+    """The last budget mark reached: 90 or 100; 0 before that."""
     stopping: ev.StopAsked | None = None
     paused: ev.CommandGiven | None = None
     """Set while the whole fleet is paused, so that no queued loop begins."""
@@ -264,7 +264,7 @@ def why_lost(state: FleetState, problem: str, *, alive: bool) -> Lost:
     """Return why a recorded fleet is lost; `problem` is why its record cannot be read in full."""
     if alive:
         return ""
-    if problem:  # even after an end: the fleet continued after it
+    if problem:  # even if an end was recorded: the fleet was resumed after it
         return "unheard"
     return "died" if state.finished is None else ""
 
@@ -284,9 +284,9 @@ def end_reason(state: FleetState) -> str:
 
 
 def absent_until(state: FleetState, host: HostState) -> datetime:
-    """Return when an absent host certainly runs nothing and is no longer waited for.
+    """Return when an absent host certainly runs nothing any more; then stop waiting for it.
 
-    A host that left has stopped its loops, so this only allows for its return.
+    A host that left has stopped its loops, so only the margin for its return is added.
     """
     lease = state.plan.lease_s
     return host.since + timedelta(seconds=margin_s(lease) + (0.0 if host.left else lease))

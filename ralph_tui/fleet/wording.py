@@ -29,7 +29,7 @@ def queued_sentence(loop: LoopState, state: FleetState, now: datetime) -> str:
 
 
 def limited_sentence(loop: LoopState, state: FleetState, now: datetime) -> str:
-    """Explain what a loop at a limit waits for; empty if its own run reports it best."""
+    """Explain what a loop at a limit waits for; empty if its own run's report says it better."""
     login = loop.spec.login
     if held := state.held.get(login):
         trial = state.trials.get(login)
@@ -85,7 +85,7 @@ _UNTIL: Mapping[Lost, str] = {
     "died": "the fleet's process ended",
     "unheard": "the fleet's record broke off",
 }
-"""How a lost fleet ended, for sentences about its loops."""
+"""How a lost fleet ended, for use in sentences about its loops."""
 RETRY_HINT = "'ralph-tui fleet resume' tries to collect it again"
 STARTS_OVER = "its clone was pruned: 'ralph-tui fleet resume' starts it over"
 BEGINS_AGAIN = "'ralph-tui fleet resume' tries it again with the same settings"

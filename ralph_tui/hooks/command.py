@@ -47,11 +47,11 @@ CONTEXT = 3
 END = 500
 """Characters shown at either end of a changed line."""
 NAMED = 3
-"""Maximum number of files to name that no commit contains."""
+"""Maximum number of files left out of commits that are named to the user."""
 MAX_LEFT_OUT = 1000
-"""Maximum number of such files, which the state file lists."""
+"""Maximum number of files left out of commits; the state file lists them all."""
 SEEN = 32 * END
-"""Characters searched for secrets, as one may begin or end outside the shown part."""
+"""Characters searched for secrets, because a secret may extend beyond the part shown."""
 
 
 def setup_notes(root: Path, settings: bytes, *, installed: bool) -> Iterator[str]:
@@ -200,7 +200,7 @@ class _Plan:
     changes: State
     """Fields to write for a loop that is already running."""
     prompt: Path
-    """A prompt file whose section may belong to an earlier loop."""
+    """The prompt file, which may have the section of an earlier loop."""
 
     @property
     def is_empty(self) -> bool:
@@ -216,7 +216,7 @@ def _install(root: Path, program: Program, args: argparse.Namespace) -> int:
         loop.refuse_running()
         state, changes = state | changes, {}
     elif loop.state is not None and handoff.FIELD in loop.state:
-        changes.pop(handoff.FIELD, None)  # the files that were changed first still count
+        changes.pop(handoff.FIELD, None)  # keep the running loop's own list
     copy_status = program.copy_status()
     plan = _Plan(settings, settings.with_hooks(), copy_status, loop, state, changes, root / PROMPT)
     if plan.is_empty:

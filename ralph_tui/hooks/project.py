@@ -227,7 +227,7 @@ class LoopFile:
 
 @dataclass(frozen=True)
 class CopyStatus:
-    """Comparison of the copy with the program of this ralph-tui."""
+    """How the copy differs from the program in this version of ralph-tui."""
 
     there: bool
     version: str

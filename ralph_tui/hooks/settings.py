@@ -29,7 +29,7 @@ NAME = ".claude/settings.json"
 _MARK = "\ufeff"
 """Byte order mark, which some editors write at the beginning."""
 EVENTS: Mapping[str, str] = {"PostToolUse": "post-tool-use", "Stop": "stop"}
-"""The program's names of events, by Claude Code's names."""
+"""The program's names for events, by Claude Code's names."""
 TIMEOUT_S = 30
 """Seconds after which Claude Code continues without an answer, which normally takes 0.1 s."""
 _SPACE = re.compile(r"[ \t\r\n]*")
@@ -203,11 +203,11 @@ def remove_hooks(text: str) -> str:
 
 
 _LEVELS = "{[{["
-"""Opening brackets of ``hooks``, of an event's groups, of a group, and of its hooks."""
+"""The brackets that open ``hooks``, an event's groups, a group, and its hooks."""
 
 
 def _find_cuts(text: str, part: Part, depth: int = 0) -> list[tuple[int, int]] | None:
-    """Return the spans to cut so that our hooks are removed; None if the part has no others."""
+    """Return the spans to cut to remove our hooks; None if the part contains no other hooks."""
     if depth == len(_LEVELS):
         return None if _is_ours(parse_json_at(text, part.value)[0]) else []
     if text[part.value] != _LEVELS[depth]:

@@ -1,4 +1,4 @@
-"""Add the loops that hooks recorded to the records, as attempts at tasks.
+"""Add loops recorded by hooks to the records, as attempts at tasks.
 
 A hook has no time for this, so a ralph-tui process does it when it reads the records. Once a loop
 has ended, or has been silent for a long time, its journal is folded like a run's. The attempt has

@@ -39,12 +39,12 @@ _LIMIT_SUBJECTS = ("budget", "pace")
 
 @dataclass
 class IterationContent:
-    """One iteration. Files are relative to the run's folder; empty for no file."""
+    """One iteration. Paths are relative to the run's folder, or empty if there is no file."""
 
     number: int
     status: IterationStatus = "incomplete"
     read: bool = True
-    """True if the tool took a measurement; a crashed iteration has none, not even a repeat."""
+    """True if the tool took a measurement; a crashed iteration has none, not even an old one."""
     completion: float | None = None
     """In percent; None if the previous measurement still applies."""
     reading_note: str = ""
@@ -58,7 +58,7 @@ class IterationContent:
     session_id: str = ""
     duration_s: float | None = None
     tokens: int = 0
-    """Used if no session reports them."""
+    """Token count, used if no session reports one."""
     cost_usd: float | None = None
     tool_calls: int = 0
     tool_errors: int = 0
@@ -80,7 +80,7 @@ class IterationContent:
 
     @property
     def length_s(self) -> float:
-        """Its duration, recorded or from its times; 0 if unknown."""
+        """Duration in seconds: as recorded, or else computed from its times; 0 if unknown."""
         if self.duration_s is None and self.started is not None and self.ended is not None:
             return (self.ended - self.started).total_seconds()
         return self.duration_s or 0.0
@@ -100,13 +100,13 @@ class RunContent:
     reason: str = ""
     iterations: list[IterationContent] = field(default_factory=list)
     notes: list[Timed] = field(default_factory=list)
-    """Notes for its beginning."""
+    """Notes to add at the beginning of the run."""
     afterwards: list[Timed] = field(default_factory=list)
-    """Events for its end: learnings, and verdicts about the whole run."""
+    """Events to add at the end of the run: learnings, and verdicts about the whole run."""
 
 
 def run_started(run: ImportedRun, **known: Any) -> ev.RunStarted:
-    """Return the run's first event; `known` are its known fields."""
+    """Return the run's first event; `known` holds the fields whose values are known."""
     task, _, attempt = run.name.partition("/")
     unknown = {"root": "", "agent": "claude", "max_iterations": 0, "session_timeout_s": 0.0}
     return ev.RunStarted(
@@ -125,7 +125,7 @@ def note(text: str, level: NoteLevel = "warn", at: datetime | None = None) -> Ti
 
 
 def build_recording(run: ImportedRun, content: RunContent, files: RunFiles) -> Recording:
-    """Return the whole run, with the notes of `files`."""
+    """Return the whole run, including the notes in `files`."""
     events = _EventMaker(content, files).events()
     bad = len(files.notes) + files.unnamed
     problem = f"{count(bad, 'file')} of this run cannot be used: the log names them" if bad else ""
@@ -134,7 +134,7 @@ def build_recording(run: ImportedRun, content: RunContent, files: RunFiles) -> R
 
 
 class _EventMaker:
-    """Makes the events one by one, and folds each."""
+    """Makes the run's events one by one, folding each into the run's state."""
 
     def __init__(self, content: RunContent, files: RunFiles) -> None:
         self._content = content

@@ -1,9 +1,9 @@
-"""External runs: found by their ``session-state.json`` (forms A-D), and listed from it.
+"""Find and list external runs by their ``session-state.json`` (forms A-D).
 
-A state has a ``.bak``, and other files that can replace both. Its iterations are in the file's
-order: a repeated number is the same iteration, and decreasing numbers belong to two loops. A run
-whose state a newer run has overwritten leaves only its analytics (form F). The state of a long run
-takes a second to read, so its listing is cached.
+A state file has a ``.bak``; if both are unusable, other files can replace them. Its iterations are
+in the file's order: a repeated number is the same iteration, and decreasing numbers belong to two
+loops. A run whose state a newer run has overwritten leaves only its analytics (form F). The state
+of a long run takes a second to read, so its listing is cached.
 
 Standard library only, to keep lists of runs fast.
 """
@@ -214,7 +214,7 @@ class Analysis(NamedTuple):
     completion: float | None = None
     """In percent; None if the previous measurement still applies."""
     note: str = ""
-    """A remark about the measurement."""
+    """Remark about the measurement."""
     error: str = ""
     """Why the tool itself failed to analyse the iteration."""
 
@@ -334,7 +334,7 @@ def _find_form(files: RunFiles, seen: Glance) -> str:
 
 
 def _list_loops(files: RunFiles) -> Iterator[tuple[str, Glance]]:
-    """Yield each loop of the tool's lists: its folder, relative to the run's, and its state."""
+    """Yield each loop in the tool's lists: its folder, relative to the run's, and its state."""
     for place in LISTS:
         for name in files.names(place, folders=True)[:MAX_LISTED]:
             folder = f"{place}/{name}"
@@ -343,10 +343,11 @@ def _list_loops(files: RunFiles) -> Iterator[tuple[str, Glance]]:
 
 
 def list_entry(files: RunFiles, objective: str, started: datetime | None) -> ExternalState | None:
-    """Return a run's entry in a list, preferably an archived one; its id is a longer run name.
+    """Return the entry for a run in the tool's lists, preferably in the archive; None if absent.
 
-    The entry has no iteration and the same objective, and began within a second of the run. Only an
-    archived entry has a valid end: others describe the time when they were made.
+    An entry belongs to the run if it has no iterations, the same objective, and a start within a
+    second of the run's. Its id is a longer name of the run. Only archived entries have a valid end;
+    the others have the values from when they were written.
     """
     found: ExternalState | None = None
     for folder, (state, _, empty, _) in _list_loops(files):
@@ -363,7 +364,7 @@ def list_entry(files: RunFiles, objective: str, started: datetime | None) -> Ext
 
 
 def find_outcome(status: str, entry: ExternalState | None) -> "Outcome | None":
-    """Return the outcome by the run's state, else by its archive entry; None if unrecorded."""
+    """Return the outcome from the run's state, else from its archive entry; None if unrecorded."""
     return OUTCOMES.get(status) or (OUTCOMES.get(entry.status) if entry else None)
 
 

@@ -25,9 +25,9 @@ ROWS = {
     "F": external.earlier_row_of,
     **dict.fromkeys("GH", internal.row_of),
 }
-"""Functions that make list rows, by the letter of a form."""
+"""Functions that make list rows, by the letter of the form."""
 SIGNS = {external.FOLDER: (external.STATE,), internal.FOLDER: (internal.HOOK, internal.REGISTRY)}
-"""Files that identify a runs' folder with another name."""
+"""Files by which a folder of runs is recognised even under another name."""
 MAX_DEPTH = 6
 """Maximum number of parent folders of a file that are searched for its run."""
 WORK_FOLDERS = ("prompts", "outputs", "analysis", "iterations")
@@ -84,7 +84,7 @@ class ImportedRuns(ForeignRuns):
         return ROWS[run.form](run)
 
     def read(self, run: ForeignRun) -> "Recording":
-        """Read the run in whatever state its files are; notes report unusable parts."""
+        """Read the run, whatever state its files are in; notes report unusable parts."""
         assert isinstance(run, ImportedRun)
         # Imported late: lists of runs must be fast and need no events.
         from ralph_tui.importers import external_run, internal_run  # noqa: PLC0415
@@ -106,7 +106,7 @@ def _number_names(runs: list[ImportedRun]) -> list[ImportedRun]:
 
 
 def _external_remains(files: RunFiles) -> list[tuple[str, str, str]]:
-    """Return each place with remains, a phrase about them, and the missing file."""
+    """Return each place with remains, a phrase that describes them, and the missing file."""
     if any(files.exists(name) for name in (external.STATE, f"{external.STATE}.bak")):
         return []
     if not any(

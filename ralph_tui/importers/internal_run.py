@@ -59,7 +59,7 @@ def read_run(run: ImportedRun, files: RunFiles) -> RunContent:
 
 
 def _end_reason(state: LoopState) -> str:
-    """Return why it ended, if known beyond its outcome."""
+    """Return why it ended, if more than its outcome is known."""
     fields = state.fields
     final, status = as_map(fields.get("finalResult")), as_text(fields.get("status"))
     recorded = as_text(final.get("reason")) or as_text(fields.get("abortReason"))
@@ -145,7 +145,7 @@ def _entry_text(entry: Json) -> str:
 
 
 def _set_times(iterations: Sequence[IterationContent], state: LoopState) -> None:
-    """Set iterations' times; none overlap, because recorded durations are not reliable."""
+    """Set the iterations' times without overlaps, because recorded durations are unreliable."""
     begin = state.started or state.updated
     ends = _spread_times([one.ended for one in iterations], begin, state.updated)
     for one, end in zip(iterations, ends, strict=True):

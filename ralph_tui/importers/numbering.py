@@ -31,7 +31,7 @@ MAX_CHECKPOINTS = 2_000
 SHARED_TRANSCRIPT = "outputs/session-transcript.jsonl"
 OVERSEER_LOG = "-overseer-log.json"
 _SAME = 256
-"""Bytes compared to decide whether two transcripts begin alike."""
+"""Number of bytes to compare to decide whether two transcripts begin alike."""
 _SECOND = timedelta(seconds=1)
 
 
@@ -46,7 +46,7 @@ class ExternalFiles:
 
     @cached_property
     def left(self) -> frozenset[int]:
-        """Numbers with a prompt or an output."""
+        """Numbers of the iterations that left a prompt or an output."""
         files = self.files
         return frozenset(
             [

@@ -32,10 +32,10 @@ _STDERR = 2000
 """Bytes read at the end of an error output."""
 
 _DONE = "ralph_external_completion"
-"""Key of a line with which an agent reports its work as done."""
+"""Key in the line with which an agent reports that its work is done."""
 _DONE_PATTERN = re.compile(rf'"{_DONE}"\s*:\s*true')
 _PARSED_MARKS = (_DONE, '"tool_use"', '"tool_result"', '"error"')
-"""Marks of lines that need more than `StreamReader.feed`."""
+"""Substrings of lines for which `StreamReader.feed` is not enough."""
 
 _BARE = {"tool_use": "assistant", "tool_result": "user"}
 """Line types that may appear without their usual message, and the type of that message."""
@@ -44,11 +44,11 @@ MAX_LINES = 400_000
 MAX_BYTES = 64 << 20
 """Maximum number of bytes searched for times in a transcript."""
 FIRST = 3
-"""Lines that identify the beginning of a session."""
+"""Number of lines that identify the beginning of a session."""
 LEAST = 2
-"""Minimum number of a session's lines to find, because sessions begin with the same line."""
+"""Minimum number of a session's lines to match, because all sessions begin with the same line."""
 SKIPPED = 6
-"""First lines of a session that its transcript may lack, because only events are in it."""
+"""Maximum number of a session's first lines that its transcript may lack: it has only events."""
 NEAR = 40
 """Maximum number of transcript lines that an output may skip in one place."""
 _BLANKS = b" \t\r\n"
@@ -68,7 +68,7 @@ def line_key(line: bytes) -> int:
 
 
 class Transcript:
-    """The transcript of an external run: its sessions' lines, each by key and time.
+    """The transcript of an external run: for each line of its sessions, a key and a time.
 
     It contains one session, or all of them in order. A session's first lines locate its beginning.
     Only the key and the arrival time of a line are stored.
@@ -270,12 +270,12 @@ class OutputReader:
         return events
 
     def _promise_events(self) -> list[Event]:
-        """Return the promise, once per session."""
+        """Return the event for the promise, at most once per session."""
         before, self._promise = self._promise, True
         return [] if before else [PromiseMade(iteration=self._iteration)]
 
     def _seconds_at(self, at: datetime | None) -> float:
-        """Return the seconds since the first known time, which measure how long tools took."""
+        """Return the seconds since the first known time, used to measure how long tools took."""
         if at is not None and self._printed.first is not None:
             self._since = max(self._since, (at - self._printed.first).total_seconds())
         return self._since

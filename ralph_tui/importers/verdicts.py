@@ -1,4 +1,4 @@
-"""Verdicts of a tool's own layers in an external run, as rows beside ours.
+"""Verdicts of the tool's own layers in an external run, shown as rows beside ours.
 
 Detections get our names where we have one; levels are in capitals, like ours.
 """
@@ -33,7 +33,7 @@ _SEVERITIES: Mapping[str, ForeignLevel] = {
 
 
 def before_session(entry: Json, assessment: Json, at: datetime | None) -> list[Timed]:
-    """Return the verdicts that were input to the session's prompt."""
+    """Return the verdicts that went into the session's prompt."""
     return [
         *_assessment(assessment, at),
         *_strategy(as_map(entry.get("strategy"))),

@@ -78,13 +78,13 @@ class AgentAnswer:
     decision: Literal["once", "session", "refuse"]
     """``once`` also answers a choice; ``session`` allows the rule for the whole session."""
     words: str = ""
-    """For a refusal: whole sentences for the agent."""
+    """The reason for a refusal, in full sentences for the agent."""
     choices: tuple[tuple[str, ...], ...] = ()
-    """For a choice: for each question, in order, the chosen labels or the user's own words."""
+    """The answers to a choice: the chosen labels or the user's words, by question, in order."""
 
 
 class Session(Protocol):
-    """A running agent. Its events, `SessionFinished` last, arrive through `Emit`."""
+    """A running agent. It reports its events through `Emit`; the last one is `SessionFinished`."""
 
     takes_guidance: bool
 
@@ -114,7 +114,7 @@ class Asker(Protocol):
     """An agent that can also answer single questions."""
 
     small_model: str
-    """The inexpensive model, used if a question names none."""
+    """An inexpensive model for questions that do not name one."""
 
     def ask(self, question: Ask) -> Asked:
         """Ask one question outside any session. Blocks, so run it as a job; never raises.

@@ -20,7 +20,7 @@ class Loop(Fact):
     """One loop: a run in its own worktree, on any host with capacity."""
 
     id: Line
-    """Its name within the fleet: ``2``; several attempts at one objective: ``3a``, ``3b``."""
+    """Name within the fleet, such as ``2``, or ``3a`` and ``3b`` for attempts at one objective."""
     objective: Plain
     """Empty if the fleet file names an issue; its text is fetched before the loop starts."""
     command: Plain | None = None
@@ -67,7 +67,7 @@ class Source(Fact):
     """Address of the repository's remote; empty if there is no usable one."""
     user_name: Line = ""
     user_email: Line = ""
-    """Author of commits in the clone; empty: left to the host's git configuration."""
+    """Author of commits in the clone; if empty, the host's git configuration decides."""
 
 
 class Place(Fact):
@@ -88,17 +88,17 @@ class Place(Fact):
     lease_s: float | None = 600.0
     """Seconds the loop may run without contact with the fleet, including time asleep.
 
-    None: its host is part of the fleet's process and ends with it.
+    None if its host is part of the fleet's process and ends with it.
     """
     budget_usd: float | None = None
     after_limit_s: float = 0.0
     """Seconds its run waits after a limit ends before it continues."""
     unattended: bool = True
-    """True if no user answers questions: each question's default is taken at once."""
+    """True if no user is there to answer questions: each question's default applies at once."""
     resume: bool = False
     """Continue in the worktree of this attempt."""
     seen: int = 0
-    """Last event of its journal that the fleet has received."""
+    """Number of the last event in its journal that the fleet has received."""
 
 
 class Base(Fact):
@@ -121,7 +121,7 @@ class Collected(Fact):
     branch: Line
     commit: Line
     bundle: bytes = b""
-    """A git bundle without the base; empty: nothing was changed and no snapshot was taken."""
+    """A git bundle without the base; empty if there are neither changes nor snapshots."""
 
 
 @dataclass(frozen=True)

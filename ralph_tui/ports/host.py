@@ -32,12 +32,12 @@ class Job:
     result: object = None
     error: BaseException | None = None
     then: Callable[["Job"], None] | None = field(default=None, repr=False)
-    """Record the events of a job that the loop does not wait for."""
+    """Records the job's events if the loop does not wait for the job."""
 
 
 @dataclass(frozen=True)
 class Accepted:
-    """A command was accepted."""
+    """The reply to a command that was accepted."""
 
     seq: int
     """Sequence number of the first event it caused."""
@@ -45,7 +45,7 @@ class Accepted:
 
 @dataclass(frozen=True)
 class Refused:
-    """A command cannot be carried out now."""
+    """The reply to a command that cannot be carried out now."""
 
     reason: str
     """One sentence."""

@@ -41,7 +41,7 @@ class Knowledge(Protocol):
     """
 
     def candidates(self, objective: str, task_type: str) -> "Sequence[Candidate]":
-        """Return learnings that may fit: proven, or staged by ended runs; pinned and muted too."""
+        """Return learnings that may fit: proven or staged by ended runs, including muted ones."""
 
     def stage(self, learnings: Sequence[Learning]) -> None:
         """Store what this run has learned until a second run confirms it."""
@@ -50,7 +50,7 @@ class Knowledge(Protocol):
         """Count uses and successes of learnings."""
 
     def rest(self, looked_up: Collection[str]) -> None:
-        """Count this run for each dropped learning that is not in `looked_up` (ids)."""
+        """Count this run as one without the dropped learnings, except those in `looked_up`."""
 
     def promote(self) -> Sequence[Promotion]:
         """Promote proven learnings to knowledge; return all promotions made by this run."""
@@ -103,7 +103,7 @@ class PastRuns(Protocol):
         """Return similar tasks, most similar first, at most 5."""
 
     def windows(self) -> EarlierWindowsRead:
-        """Return what the latest runs in this repository used of their windows."""
+        """Return how much of their context windows the latest runs in this repository used."""
 
     def index(self) -> Sequence[str]:
         """Add new records to the search index; return messages for the user."""

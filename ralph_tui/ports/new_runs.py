@@ -29,7 +29,7 @@ class AgentOffer:
     name: str
     ready: bool
     says: str
-    """Version, path and abilities, or the programs searched for, or what the agent does."""
+    """Version, path and abilities; or which programs were searched for; or what the agent does."""
     install: str = ""
     """Shell command that installs it."""
 
@@ -62,7 +62,7 @@ class Draft:
 
     objective: str = ""
     by: By = "command"
-    """Judge of completion: a command, the user by a criterion in words, or both."""
+    """Who judges completion: a command, the user by a written criterion, or both."""
     command: str = ""
     criterion: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -81,7 +81,7 @@ class Surroundings:
     """The agent used if none is named."""
     suggestions: Sequence[Suggestion] = ()
     defaults: Mapping[str, Default] = field(default_factory=dict)
-    """By dotted setting name."""
+    """Default values by dotted setting name."""
     last: Draft = field(default_factory=Draft)
     """How the user started the last run here.
 

@@ -28,12 +28,12 @@ class Ports:
 
     agent: Agent
     gate: Gate | None
-    """None: a person judges the work (see ``RunStarted.criterion``)."""
+    """None if a person judges the work (see ``RunStarted.criterion``)."""
     workspace: Workspace
     watcher: Watcher
     records: Records
     read_traces: "Callable[[int, datetime], Traces]"
-    """Read an iteration's traces since that time; blocks, so run it as a job."""
+    """Read an iteration's traces since a given time; blocks, so run it as a job."""
     test_files: Callable[[], Sequence[str]] = tuple
     """List the repository's test files; blocks, so run it as a job. Raises ``WorkspaceError``."""
     outreach: Outreach = field(default_factory=NoOutreach)
@@ -44,21 +44,21 @@ class Ports:
     agent_notes: Sequence[str] = ()
     """Notes about the agents for the start of the run, one sentence each."""
     commits: Commits | None = None
-    """None: no commits are made."""
+    """None if no commits are made."""
     checkpoint_files: CheckpointFiles = field(default_factory=NoCheckpointFiles)
     memory: Memory = field(default_factory=NoMemory)
     knowledge: Knowledge = field(default_factory=NoKnowledge)
     past: PastRuns = field(default_factory=NoPastRuns)
     asker: Asker | None = None
-    """None: the agent cannot answer questions."""
+    """None if the agent cannot answer questions."""
     askers: Sequence[str] = ()
     """Names of the agents that can answer questions."""
     read_plan: "Callable[[], Progress | None]" = lambda: None
     template: PromptTemplate | None = None
-    """The user's own prompt template; None: the built-in one."""
+    """The user's own prompt template; None for the built-in one."""
     copy_handoff: Callable[[str, str], str] = lambda _text, _before: ""
     """Copy a handoff to the worktree, replacing any copy at `before`; return its path. Blocks."""
     state_file: LoopStateFile | None = None
-    """The run's state file for other tools; None: it is not written."""
+    """The run's state file for other tools; None if it is not written."""
     sweep: Callable[[], Sequence[int]] = tuple
     """Stop processes left behind by dead runs of this worktree; return their process ids."""

@@ -8,7 +8,7 @@ from ralph_tui.state.outline import Mark
 
 
 class Player(Protocol):
-    """Controls of a recorded run, as used by the scrubber."""
+    """Playback controls of a recorded run, for the scrubber."""
 
     position: int
     """Number of events applied, or about to be."""
@@ -34,13 +34,13 @@ class Player(Protocol):
 
     @property
     def wait(self) -> float:
-        """Real length, in seconds, of the wait now shown shortened; 0 outside such a wait."""
+        """Actual length, in seconds, of a wait that playback is shortening; otherwise 0."""
 
     def share(self, position: int) -> float:
         """Return an event's point on the time axis, 0 to 1."""
 
     def position_at(self, share: float) -> int:
-        """Return the position reached at this point of the time axis."""
+        """Return the position at this point on the time axis."""
 
     def moment(self, position: int) -> tuple[datetime, int]:
         """Return the time and iteration of an event; iteration 0 is before the first."""
@@ -52,7 +52,7 @@ class Player(Protocol):
         """Go to this position at the next poll, and pause."""
 
     def step_iteration(self, direction: int) -> None:
-        """Go to the start of the next iteration (1), of this or the previous (-1), or to an end."""
+        """Go to the next (1) or previous (-1) start of an iteration, or end of the recording."""
 
     def step_mark(self, direction: int) -> None:
         """Go to the next (1) or previous (-1) alarm or intervention, if there is one."""

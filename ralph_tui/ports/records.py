@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Records(Protocol):
-    """The attempt's folder, except the journal."""
+    """Access to the attempt's folder, except for its journal."""
 
     folder: Path
 

@@ -19,7 +19,7 @@ class RunRow:
     name: str
     """Its name on the command line."""
     objective: str = ""
-    """Empty if nothing of it can be read."""
+    """Empty if it cannot be read."""
     status: str = "died"
     """Its outcome, its phase, ``died`` or ``unheard``; `text.terms` translates these names."""
     agent: str = ""
@@ -37,7 +37,7 @@ class RunRow:
     cost_estimated: bool = False
     started: datetime | None = None
     updated: datetime | None = None
-    """When it ended; for a live run, its last event; for a lost run, its last activity."""
+    """Time of its end; of its last event if it is live; of its last activity if it was lost."""
     seconds: float = 0.0
     """Duration without the time between an end and a resume."""
     live: bool = False
@@ -47,7 +47,7 @@ class RunRow:
     imported: str = ""
     """The tool that recorded it, if not ralph-tui."""
     problem: str = ""
-    """The unusable file of its record; the other fields come from other files."""
+    """Which file of its record is unusable; the other fields come from other files."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class FleetGlance:
     cost: str
     """Cost of its loops in words, as far as their agents report it."""
     end: str = ""
-    """Its outcome or how it was lost, a key of ``STATES`` in the terms; empty while it runs."""
+    """Its outcome, or how it was lost, as a key of ``terms.STATES``; empty while it runs."""
     asking: bool = False
     """True if one of its loops is waiting for an answer."""
 

@@ -26,7 +26,7 @@ class Found:
     seq: int = 1
     """The event at which a replay opens."""
     iteration: int = 0
-    """0: before iteration 1, or after the last one."""
+    """0 before iteration 1 and after the last one."""
     objective: str = ""
     at: datetime | None = None
 

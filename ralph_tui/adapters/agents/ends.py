@@ -158,7 +158,7 @@ _WORDS: tuple[tuple[re.Pattern[str], SessionOutcome, Limit | None], ...] = (
         None,
     ),
 )
-"""Patterns in a program's output; the first match decides."""
+"""Patterns for a program's output; the first match decides."""
 _SERVICE_WORDS: tuple[tuple[re.Pattern[str], SessionOutcome, Limit | None], ...] = (
     (re.compile(r"\boverloaded\b|\bstatus:? 529\b", re.I), "limited", "overload"),
     (

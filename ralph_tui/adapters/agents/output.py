@@ -98,10 +98,10 @@ def _never_news(line: bytes) -> bool:
 
 
 class BoundedLines:
-    """Lines from chunks; once the time for `working` is used up, only those that are news."""
+    """Lines from chunks; once the time for `working` is used up, only those with news."""
 
     def __init__(self, limit: int, is_news: Callable[[bytes], bool] = _never_news) -> None:
-        """`limit`: bytes per line. `is_news`: True for lines to process even if time is short."""
+        """`limit` is in bytes per line; `is_news` is True for lines to process in any case."""
         self.left_out = 0
         """Number of lines left out so far."""
         self.left_out_bytes = 0
@@ -126,7 +126,7 @@ class BoundedLines:
 
     @property
     def amount(self) -> str:
-        """Words for how much has been left out."""
+        """The amount of output left out, in words."""
         return f"{count(self.left_out, 'line')} ({self.left_out_bytes:,} bytes): {TOO_MUCH}"
 
     def gap(self) -> str:
@@ -150,7 +150,7 @@ class BoundedLines:
 
 
 KEPT = 2 << 20
-"""Maximum characters to keep from a line; longer lines contain files, which exist elsewhere."""
+"""Maximum length of a line to keep, in characters; longer lines contain whole files."""
 
 
 class Transcript:

@@ -30,7 +30,7 @@ _SUBCOMMANDS: Mapping[str, int] = {
         1,
     ),
 }  # fmt: skip
-"""How many words after the program's name say what it does."""
+"""Number of words after the program's name that determine what the command does."""
 _TAKE_ONE_MORE = frozenset({"run", "exec", "compose", "-m", "tool"})
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=[^\s'\"$`()]*\Z")
 _PLAIN_WORD = re.compile(r"[\w@%+./:=~^,-]+\Z")
@@ -70,7 +70,7 @@ def shell_parts(command: str) -> list[str]:
 
 
 def prefix(part: str) -> str:
-    """Return the first words of a command that say what it does: ``npm run build``, ``touch``."""
+    """Return the words that determine what a command does: ``npm run build``, ``touch``."""
     words = _WORDS.findall(part)
     kept: list[str] = []
     while words and _ASSIGNMENT.match(words[0]):

@@ -122,8 +122,8 @@ class ProcessSession(ABC):
     def stop(self, outcome: str = "stopped") -> None:
         """Begin to stop the agent and everything it has started; the first `outcome` counts.
 
-        An agent that can be asked to end is asked, and killed `interrupt_s` later. When the run
-        ends, or on a second call, it is killed at once.
+        An agent that can be asked to end is asked first, and killed `interrupt_s` later. When the
+        run ends, or on a second call, it is killed at once.
         """
         self._end(end_of_stop(outcome), at_once=outcome == "stopped")
 
@@ -146,7 +146,7 @@ class ProcessSession(ABC):
         """Return the events of one line of output."""
 
     def _is_news(self, line: bytes) -> bool:
-        """True if a line must be processed even when there are too many."""
+        """True if a line must be processed even when there are too many lines."""
         return False
 
     def _idle_after_s(self) -> float | None:
@@ -166,7 +166,7 @@ class ProcessSession(ABC):
         """Return how the session ended if nothing stopped it."""
 
     def _has_done_its_work(self) -> bool:
-        """True if its work is done, so that stopping it no longer changes how it ended."""
+        """True if its work is done, so that stopping it no longer changes its outcome."""
         return False
 
     def _tally(self) -> Tally:

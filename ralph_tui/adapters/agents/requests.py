@@ -34,7 +34,7 @@ def asked(
     choices: Iterable[AgentChoice] = (),
     parent: str | None = None,
 ) -> AgentAsked:
-    """Build the event; `rule` is what an answer for the session allows, as the agent writes it."""
+    """Build the event; `rule` is the rule to allow for the session, in the agent's notation."""
     return AgentAsked(
         iteration=iteration,
         request_id=request_id,

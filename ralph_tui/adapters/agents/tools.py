@@ -1,4 +1,4 @@
-"""Tool calls of all agents: their events, and a line each about subject and result. Pure."""
+"""Tool calls of all agents: their events, and one line each for subject and result. Pure."""
 
 import json
 import re
@@ -19,10 +19,10 @@ _SUBJECTS = (
 )  # fmt: skip
 _PATHS = frozenset({"file_path", "notebook_path", "path"})
 _LONGEST = 4096
-"""Maximum characters of a parameter."""
+"""Maximum length of a parameter, in characters."""
 _OUTPUT = 1000
 _READ = 1 << 16
-"""Maximum characters of a text to examine before it is cut."""
+"""Maximum number of characters of a text to examine before it is cut."""
 _MAX_PARAMS = 50
 _MAX_OVER = 20_000
 """Maximum number of finished calls to remember; longer sessions may report some of them twice."""

@@ -49,7 +49,7 @@ class Bases:
         self._machine = machine
         self._ask = ask
         self._locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
-        """By fleet; the holder makes the copy, and later holders find it there."""
+        """A lock per fleet: its first holder makes the copy, and later holders find it."""
         self._bundles: dict[tuple[str, str], bytes] = {}
         """Bundles that have arrived, by fleet and commit."""
         self._connections = 0

@@ -84,7 +84,7 @@ class FreshCheck:
         except RalphError as error:
             return Check(passed=False, reason=str(error))
         finally:
-            with suppress(RalphError):  # leftovers bother nothing except `fleet prune`
+            with suppress(RalphError):  # `fleet prune` can remove leftovers
                 self._folder.remove()
         if result.ok:
             return Check(passed=True)

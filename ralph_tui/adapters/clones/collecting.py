@@ -29,7 +29,7 @@ _LITERAL_OFF = {"GIT_LITERAL_PATHSPECS": "0"}
 
 
 def collect(folder: TreeFolder, record: PlaceRecord) -> Collected:
-    """Commit what is left in a worktree no longer in use, and bundle what the base does not have.
+    """Commit the uncommitted work in an unused worktree, and bundle everything the base lacks.
 
     If this raises ``WorkspaceError``, the worktree is unchanged.
     """
@@ -86,7 +86,7 @@ def _copy_advice(tree: Path, what: str) -> str:
 
 
 def _head_of(repository: Repository, base: str) -> tuple[str, str, bool]:
-    """Return the commit, its tree, and whether the base exists, which an agent can remove."""
+    """Return the commit, its tree, and whether the base still exists: an agent can remove it."""
     names = ("HEAD^{commit}", "HEAD^{tree}", f"{base}^{{commit}}")
     lines = repository.git("cat-file", "--batch-check", stdin="\n".join(names).encode()).lines
     commit, tree, known = (line.split(" ") for line in lines)

@@ -39,5 +39,5 @@ def configured(repository: Repository, *keys: str) -> dict[str, str]:
 def _sealed(source: Path | None) -> Mapping[str, str]:
     if source is None:
         return SEALED
-    # The user's own configuration vouched for the owner when the fleet opened the repository.
+    # The owner was checked against the user's configuration when the fleet opened the repository.
     return {**sealed_with(("safe.directory", "*")), "GIT_ALLOW_PROTOCOL": "file"}

@@ -189,7 +189,7 @@ def loop_folders(base: Path, fleet_id: str) -> Iterator[TreeFolder]:
 
 
 def _has_place(folder: Path) -> bool:
-    """True if the file exists, or if the system refuses to say."""
+    """True if the file exists, or if the system does not reveal whether it does."""
     try:
         (folder / PLACE_FILE).lstat()
     except (FileNotFoundError, NotADirectoryError):

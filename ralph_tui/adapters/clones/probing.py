@@ -90,7 +90,7 @@ class Probe:
 
 
 def _ran_tests(result: GateResult) -> bool:
-    """True if any tests ran; a missing program fails with any sources."""
+    """True if any tests ran; a missing program would fail with or without the fault."""
     counted = result.counts is not None and result.counts.total > 0
     return result.ok or (counted and not result.timed_out and not result.cancelled)
 

@@ -4,8 +4,8 @@ Rule: the user's own work does not change. No branch is overwritten, a taken nam
 HEAD, index and files are not touched. Only the branch from an earlier collection of the same loop
 moves, if it is where we left it and is not checked out anywhere.
 
-The import does not trust a bundle's own claims. Only the reported commit becomes a branch, and only
-snapshots of the loop's own run become refs.
+The import does not trust what a bundle says about itself. Only the reported commit becomes a
+branch, and only snapshots of the loop's own run become refs.
 """
 
 import re

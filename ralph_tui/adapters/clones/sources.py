@@ -41,7 +41,7 @@ def source_of(repository: Repository, base: str) -> Source:
 
 
 def is_commit(root: Path, base: str) -> bool:
-    """True if a branch, tag or commit of this name exists, or if Git cannot say."""
+    """True if a branch, tag or commit of this name exists, or if Git cannot tell."""
     return run_git(root, *_name_error(base), accept=None).status != 1 or base == "HEAD"
 
 

@@ -21,7 +21,7 @@ LOCK = "worktrees-lock"
 def lock_worktrees(repository: Path) -> Iterator[None]:
     """Hold the lock on the worktrees, which keeps out other ralph-tui processes.
 
-    Git reads all worktrees when it adds or lists them, and fails if one is half made or gone.
+    Git reads all worktrees when it adds or lists them, and fails if one is incomplete or gone.
     Raises ``WorkspaceError``.
     """
     asked = ("rev-parse", "--path-format=absolute", "--git-common-dir")

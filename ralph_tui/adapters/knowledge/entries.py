@@ -15,7 +15,7 @@ from ralph_tui.text.sanitize import one_line
 
 KINDS = frozenset(get_args(LearningType))
 _DIGITS = 6
-"""Decimal places of fractions in the file; more would only be harder to read."""
+"""Decimal places of fractions in the file, limited to keep it readable."""
 
 
 def is_known(entry: Entry) -> bool:
@@ -24,7 +24,7 @@ def is_known(entry: Entry) -> bool:
 
 
 def learning_of(entry: Entry, standing: Standing = "proven", name: str | None = None) -> Learning:
-    """Return an entry as a sanitised learning; it must fit the schema and satisfy `is_known`."""
+    """Return a sanitised learning; the entry must fit the schema and satisfy `is_known`."""
     uses = int(entry.get("uses", 0))
     return Learning(
         learning_id=name if name is not None else entry.get("id", ""),
@@ -95,7 +95,7 @@ def with_change(entry: Entry, change: str, text: str, at: str) -> Entry:
 
 
 def usefulness(entry: Entry) -> float:
-    """Return how useful a learning is, as far as it is known without reading it."""
+    """Return how useful a learning is, judging by its entry's numbers alone."""
     return float(entry["confidence"] * (0.5 + entry.get("successRate", START) / 2))
 
 

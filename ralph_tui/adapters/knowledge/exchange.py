@@ -24,7 +24,7 @@ from ralph_tui.layers.memory.task_types import GENERAL
 from ralph_tui.text.sanitize import one_line
 
 PRIVATE_FIELDS = ("pinned", "muted", "credits", "promotedFrom")
-"""Fields that mean something only in this repository."""
+"""Fields that have a meaning only in this repository."""
 
 
 def export_text(learnings: Sequence[Entry], at: datetime | None = None) -> str:
@@ -60,7 +60,7 @@ def entries_of(content: bytes, name: str) -> list[Any]:
 
 
 def take(ledger: Ledger, entries: Sequence[Any]) -> ImportResult:
-    """Add to the ledger what it does not have yet."""
+    """Add entries that the ledger does not have yet."""
     taken = ImportResult()
     learnings = list(ledger.learnings)
     places = {entry["id"]: number for number, entry in enumerate(learnings)}

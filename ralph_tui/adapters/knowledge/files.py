@@ -33,7 +33,7 @@ _NONE: list[Entry] = []
 
 Condition = Literal["sound", "edited", "damaged", "missing"]
 Repair = Literal["", "edited", "restored"]
-"""The content that counts: unchanged, the user's edit, or the older backup."""
+"""The content used after a check: unchanged, the user's edit, or the older backup."""
 Stamp = tuple[int, int, int, int]
 """Device, inode, size and time of change; they change with the file and its content."""
 
@@ -160,7 +160,7 @@ class KnowledgeFile:
             raise self._failure("written", error) from error
 
     def _move_folder_aside(self, backup: Path) -> None:
-        """Move a folder out of the backup's way, because its content may be needed."""
+        """Rename a folder that has the backup's name, because its content may be needed."""
         if backup.is_dir() and not backup.is_symlink():
             kept = _set_aside(backup, "damaged")
             name = kept.name if kept is not None else ""
@@ -172,7 +172,7 @@ class KnowledgeFile:
         )
 
     def _had_content(self) -> bool:
-        """True if there was content before, or if a backup proves it."""
+        """True if there was content before, or if a backup shows that there was."""
         return bool(self.entries) or (self.backup is not None and os.path.lexists(self.backup))
 
     def _read(self, path: Path) -> FileState:
@@ -208,7 +208,7 @@ class KnowledgeFile:
         return "restored" if self._fall_back(found) else ""
 
     def _is_outdated(self) -> bool:
-        """True if the backup is newer than the known content, because others also write."""
+        """True if the backup is newer than the known content, because others write it too."""
         if self.backup is None:
             return False
         backup = self._read(self.backup)
@@ -218,12 +218,12 @@ class KnowledgeFile:
         return backup.condition == "sound" and kept > known
 
     def _accept(self, found: FileState) -> None:
-        """Accept an edit by the user, and keep the state before it, which is the backup."""
+        """Accept an edit by the user, and save the previous content, which is in the backup."""
         kept = _set_aside(self.backup, "") if self.backup is not None else None
         known, self._known = self._known, found
         try:
             self._rewrite()
-        except KnowledgeError:  # it stays an edit that has not been accepted
+        except KnowledgeError:  # the edit has not been accepted
             self._known = known
             if kept is not None and self.backup is not None:
                 kept.replace(self.backup)
@@ -257,7 +257,7 @@ class KnowledgeFile:
         try:
             at = datetime.fromisoformat(text) if isinstance(text, str) else datetime.now(UTC)
             at = at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
-        except (ValueError, OverflowError):  # no date, or one outside the years of UTC
+        except (ValueError, OverflowError):  # not a date, or out of range in UTC
             at = datetime.now(UTC)
         self.write(self.entries, at)
 
@@ -290,7 +290,7 @@ def load_json(content: bytes) -> Any:
     except json.JSONDecodeError as error:
         raise ValueError(f"line {error.lineno}: it is not JSON ({error.msg})") from None
     except ValueError as error:
-        # Python rejects numbers with thousands of digits with a long message.
+        # Python's error message for a number with thousands of digits is long.
         long = str(error).startswith("Exceeds the limit")
         raise ValueError("a number in it is too large" if long else str(error)) from None
 

@@ -29,12 +29,12 @@ _OURS = [
         r'"[0-9]+":',
     )
 ]
-"""Patterns for what may differ in a compact text. A match inside a string only costs time.
+"""Patterns for text that may differ between the writers. A match inside a string only costs time.
 
 Each begins with a character that is fast to find; a single pattern takes four times as long.
 """
 _AT_ONCE = 20
-"""Values to write at once: a call costs as much as a value, and any one may need our own writer."""
+"""Number of values per call of Python's writer, which is slow to call; one may need our own."""
 _PYTHON = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 

@@ -44,7 +44,7 @@ WAITING, TAKEN, GONE = "staged", "promoted", "deleted"
 
 
 MAX_KEPT = 2000
-"""Learnings of a repository; more are archived if nothing has used them for a year."""
+"""Maximum number of learnings kept; any beyond it are archived if unused for a year."""
 UNUSED = timedelta(days=365)
 
 
@@ -69,7 +69,7 @@ class Ledger:
         """Cache of learnings by entry, because making one takes longer than comparing two."""
 
     def stage(self, learnings: Sequence[Learning]) -> None:
-        """Add what this run has learned, once each."""
+        """Add each learning of this run once."""
         known = {entry["id"] for entry in self.staged if entry.get("run") == self.run}
         fresh = {one.learning_id: one for one in learnings if one.learning_id not in known}
         if fresh:
@@ -81,7 +81,7 @@ class Ledger:
             self._credit(credit)
 
     def rest(self, looked_up: Collection[str]) -> None:
-        """Count this run for each dropped learning that it did not look up, once each."""
+        """Count this run, once, as one without each dropped learning that it did not look up."""
         learnings = [self._with_rest(entry, entry["id"], looked_up) for entry in self.learnings]
         if any(map(is_not, learnings, self.learnings)):
             self.learnings = learnings
@@ -213,7 +213,7 @@ class Ledger:
         return {**entry, "restedRuns": [*rested, self.run]}
 
     def _is_waiting(self, place: int) -> bool:
-        """True if the entry may be promoted; so may unsure estimates, which others confirm."""
+        """True if the entry may be promoted; estimates need no confidence: others confirm them."""
         entry = self.staged[place]
         learning = entry["learning"]
         if entry["status"] != WAITING or not is_known(learning):
@@ -222,7 +222,7 @@ class Ledger:
         return learning["type"] == "estimate" or sure
 
     def _promote(self, place: int) -> None:
-        """Promote this entry and all others that say the same if together they are proven."""
+        """Promote this entry and all equivalent ones if together they are proven."""
         entry = self.staged[place]
         first = self._view(entry["learning"], entry)
         places = [place] + [
@@ -265,7 +265,7 @@ class Ledger:
     def _with_origins(
         self, entry: Entry, members: Sequence[Entry], because: str, *, fresh: bool
     ) -> Entry:
-        """Add the runs, credits and origins of members; a `fresh` entry is the first of them."""
+        """Add the runs, credits and origins of members; a `fresh` entry was made from the first."""
         loops, given = list(entry.get("sourceLoops", [])), dict(entry.get("credits", {}))
         origins = list(entry.get("promotedFrom", []))
         for number, member in enumerate(members):
@@ -284,7 +284,7 @@ class Ledger:
         return {**entry, "credits": given} if given else entry
 
     def _find_same(self, learning_id: str, learning: Learning) -> int | None:
-        """Return the position of the known learning that this one joins, or None."""
+        """Return the position of the known learning to merge this one into, or None."""
         for number, entry in enumerate(self.learnings):
             if entry["type"] != learning.type:
                 continue

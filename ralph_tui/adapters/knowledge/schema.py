@@ -15,7 +15,7 @@ Check = tuple[Callable[[Any], bool], str]
 
 VERSION = "1.0.0"
 MAX_COUNT = 10**9
-"""The largest count of uses, runs or iterations, because JSON allows numbers beyond floats."""
+"""The largest count of uses, runs or iterations; JSON itself allows numbers beyond any float."""
 
 
 def _is_count(value: Any) -> bool:

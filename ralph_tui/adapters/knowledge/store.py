@@ -25,7 +25,7 @@ from ralph_tui.ports.knowledge import Credit, Promotion
 from ralph_tui.text.sanitize import one_line
 
 OWNER = ""
-"""Not a run: the command line makes changes for the user."""
+"""In place of a run's id: the user, who makes changes on the command line."""
 
 
 def knowledge_folder(root: Path) -> Path:
@@ -86,7 +86,7 @@ class KnowledgeStore:
             self.update(lambda ledger: ledger.credit(given))
 
     def rest(self, looked_up: Collection[str]) -> None:
-        """Count this run for dropped learnings, once each; write only if something changes."""
+        """Like `Knowledge.rest`; writes only if something changes."""
         with self._one_at_a_time:
             self._refresh()
             ledger = self._ledger()

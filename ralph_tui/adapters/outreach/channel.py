@@ -17,7 +17,7 @@ class Channel(Protocol):
     place: str
     """The destination, without secrets."""
     comments: bool
-    """True if a run may have an issue there that takes comments."""
+    """True if a run can have an issue there, to which comments are added."""
 
     def deliver(self, message: Message, *, again: bool = False) -> str:
         """Send a message and return, in one sentence, where it went; blocks.

@@ -83,12 +83,12 @@ class Message(Fact):
 
     @property
     def priority(self) -> Priority:
-        """How soon someone should look."""
+        """How urgently someone should look at it."""
         return PRIORITIES[self.level]
 
     @property
     def context(self) -> dict[str, object]:
-        """The facts that a program reads from an issue; without those that are empty."""
+        """Facts in an issue for programs to read; empty ones are left out."""
         known = {
             "level": self.level,
             "priority": self.priority,
@@ -222,7 +222,7 @@ def _what_to_do(message: Message) -> str:
         loop = message.loop.rpartition("/")[2].replace("`", "")
         return f"To answer, run `ralph-tui fleet decide {loop}` {place}."
     where = f"`{message.folder.replace('`', '')}` on `{message.host.replace('`', '')}`"
-    if message.level in ("info", "emergency"):  # sent at an abort
+    if message.level in ("info", "emergency"):  # sent when the run is aborted
         return f"The run has ended. To continue it, run `ralph-tui resume` in {where}."
     return f"To answer, run `ralph-tui decide` in {where} (`ralph-tui status` shows the question)."
 
@@ -232,5 +232,5 @@ def _escaped(text: str) -> str:
 
 
 def _without_mentions(text: str) -> str:
-    """Disarm ``@name`` and a chat's ``<!everyone>`` with a zero-width space."""
+    """Disable ``@name`` and a chat's ``<!everyone>`` with a zero-width space."""
     return re.sub("([@<])", "\\1\u200b", text)

@@ -36,13 +36,13 @@ COLOURS = {
     "emergency": "b60205",
     "blocking": "b60205",
 }
-"""Colours of the labels that it creates."""
+"""Colours of the default labels, by name."""
 OTHER = "ededed"
-"""Colour of a label of the settings."""
+"""Colour of any other label that ralph-tui creates."""
 MARK = "ralph-external"
 """Label of all issues."""
 LEVELS: tuple[EscalationLevel, ...] = get_args(EscalationLevel)
-"""From the lowest to the highest."""
+"""Levels from the lowest to the highest."""
 MAX_PAGES = 20
 """Maximum number of pages of labels; a label beyond them would be created twice."""
 
@@ -203,8 +203,9 @@ class Tracker:
     def deliver(self, message: Message, *, again: bool = False) -> str:
         """Send a message and return where it can be read. Raises ``UndeliveredError``.
 
-        A comment for a run without an issue is dropped, and "" is returned. `again` means that an
-        earlier attempt may have opened the issue without knowing it, so search for it.
+        A comment for a run without an issue is dropped, and "" is returned. With `again`, an
+        earlier attempt may have opened an issue without seeing the answer, so search for that issue
+        first.
         """
         number = self._numbers.get(message.run_id)
         if number is None and message.comment:
@@ -286,7 +287,7 @@ class Tracker:
             )
 
     def _comment(self, number: int, message: Message) -> str | None:
-        """Return the comment's place; None if the issue is gone."""
+        """Add a comment and return its address; None if the issue is gone."""
         url = f"{self._repo}/issues/{number}/comments"
         response = self._service.call("POST", url, body={"body": comment_body(message)})
         if response.status == 201:
@@ -296,9 +297,9 @@ class Tracker:
         raise self._error(response)
 
     def _raise_labels(self, number: int, level: EscalationLevel) -> None:
-        """Give the issue the labels of this level, unless it has those of a higher one.
+        """Give the issue the labels of this level, unless it has the labels of a higher one.
 
-        A failure changes nothing else: the comment has arrived, and must not be sent again.
+        A failure is ignored: the comment has arrived, and must not be sent again.
         """
         url = f"{self._repo}/issues/{number}"
         wanted = self._levels[level]

@@ -54,7 +54,7 @@ class Exit:
     """How a command ended. Everything it started has ended, except `survivors`."""
 
     code: int | None
-    """As a shell reports it, with 128 + signal; None if the end was not seen."""
+    """As a shell reports it: 128 + N for signal N; None if the end was not seen."""
     signal: int | None = None
     stopped: bool = False
     """True if it was told to stop before it ended."""
@@ -78,7 +78,7 @@ class Child:
         status: int,
         lost: str = "",
     ) -> None:
-        """`lost`: what happened to a keeper that was lost before it reported the command."""
+        """`lost` says what happened to a keeper that was lost before it reported the command."""
         self.pid = pid
         self.stdin: IO[bytes] | None = keeper.stdin
         """Buffered: flush after writing."""

@@ -1,6 +1,6 @@
 """The ancestry of a process, and the terminal where its user can be reached.
 
-Standard library only, because it signs commands from other terminals.
+Standard library only, because commands sent from other terminals need it for their signature.
 """
 
 import os
@@ -14,7 +14,7 @@ from ralph_tui.adapters.processes.keeper import ADOPTS, Entry, process_table, re
 from ralph_tui.adapters.processes.sweep import has_mark
 
 MAX_ATTEMPTS = 20
-"""Maximum attempts to read an ancestry, because ancestors may end meanwhile."""
+"""Maximum number of attempts to read an ancestry, because ancestors may end meanwhile."""
 _LOADED = datetime.now(UTC)
 
 
@@ -31,8 +31,8 @@ class Terminal:
 def lineage(pid: int) -> tuple[Entry, ...]:
     """Return the process and its ancestors, itself first; empty if they cannot be determined.
 
-    A process that loses its parent gets another one. Therefore, a line counts only if a second
-    look, begun after the first has ended, finds it again; a process that ended in between cannot be
+    A process that loses its parent gets another one. Therefore, the result counts only if a second
+    reading, begun after the first has ended, confirms it; a process that ended in between cannot be
     missed.
     """
     before: tuple[Entry, ...] = ()
@@ -50,7 +50,7 @@ def belongs_to_run(line: tuple[Entry, ...]) -> bool:
     A run is recognised by a mark in an environment, or by an ancestor that adopts orphans, and so
     is a keeper or hosts runs. A process that has left its parents and its environment is still
     below such an ancestor, as long as one is alive. An ancestor that has ended meanwhile shows
-    nothing, so the caller must check the line again afterwards.
+    nothing, so the caller must check the ancestry again afterwards.
     """
     me = os.getpid()
     marked = any(has_mark(entry) for entry in line if entry.pid != me)
@@ -94,7 +94,7 @@ def terminal_of(pid: int) -> Terminal | None:
 
 
 def name_of(pid: int) -> str:
-    """Return the name by which a process signs: its terminal, where its user is."""
+    """Return the name with which a process signs: the terminal where its user is, or a script."""
     terminal = terminal_of(pid)
     return f"a script (process {pid})" if terminal is None else f"the terminal {terminal.name}"
 
@@ -109,7 +109,7 @@ def process_start() -> datetime:
 
 
 def _line(pid: int) -> tuple[Entry, ...]:
-    """Read the line once; empty if an ancestor ended meanwhile."""
+    """Read the ancestry once; empty if an ancestor ended meanwhile."""
     table = None if Path("/proc/self/stat").exists() else process_table()
     line: list[Entry] = []
     while pid:

@@ -82,7 +82,7 @@ def ticks_used(pid: int) -> int | None:
 def _ticks(pid: int) -> int | None:
     with contextlib.suppress(OSError, ValueError, IndexError):
         fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
-        return sum(map(int, fields[11:15]))  # its own and those of its ended children
+        return sum(map(int, fields[11:15]))  # its own ticks and those of its ended children
     return None
 
 

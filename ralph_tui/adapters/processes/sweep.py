@@ -17,7 +17,7 @@ from ralph_tui.adapters.processes.keeper import Entry, descendants, process_tabl
 
 RUN_MARK = "RALPH_RUN_ID"
 PLACE_MARK = "RALPH_WORKTREE"
-"""The value of `place_of`, because a copied worktree has the same runs but not their processes."""
+"""Identifies the worktree by `place_of`: a copy has the same runs, but not their processes."""
 COMMAND_MARK = "RALPH_COMMAND_ID"
 """Unique per launched command; separates one keeper's processes from the rest of a run."""
 FLEET_MARK = "RALPH_FLEET_ID"
@@ -50,7 +50,7 @@ def place_of(worktree: Path) -> str:
 def sweep(is_dead: Callable[[str], bool], worktree: Path) -> tuple[int, ...]:
     """Stop all processes of this worktree's dead runs; return their pids. Takes at most 6 s.
 
-    `is_dead` is asked once per run id found, and must return False for a run that holds its lock.
+    `is_dead` is called once per run id found, and must return False for a run that holds its lock.
     """
     place = place_of(worktree)
     table = process_table()

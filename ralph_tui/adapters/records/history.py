@@ -79,7 +79,7 @@ def list_tasks(root: Path) -> dict[str, TaskRow]:
 
 
 def status_of(root: Path, attempt: "Attempt") -> str:
-    """Return the recorded status; without a process or an end, what is known instead."""
+    """Return the recorded status, or what is known of a run with neither a process nor an end."""
     name = f"{attempt.task_id}/{attempt.id:03}"
     if not _is_open(attempt.status, ended=attempt.outcome is not None):
         return attempt.status
@@ -89,7 +89,7 @@ def status_of(root: Path, attempt: "Attempt") -> str:
 
 
 def _without_process(loop: RecordedRun | None) -> str:
-    """Return the status of a run without an end or a process; `loop` is its record by hooks."""
+    """Return the status of a run without an end or a process; `loop` is its record from hooks."""
     if loop is None:
         return DIED.word
     return "running" if row_of(loop, None).live else UNHEARD.word
@@ -138,7 +138,7 @@ def read_task(root: Path, name: str) -> TaskHistory:
 
 
 def _with_duration(attempt: "Attempt", run: RecordedRun) -> "Attempt":
-    """Extend the duration of a run without an end; its record ends with an iteration."""
+    """Extend the duration of a run without an end, whose record ends with the last iteration."""
     ended = attempt.outcome is not None
     if not _is_open(attempt.status, ended=ended) or not run.journal.exists():
         return attempt

@@ -48,7 +48,7 @@ class Reserve:
         """Make sure that the file, which ends at byte `end`, can grow; never raises."""
         if end + LEAST <= self._until:
             return
-        self._until = end + RESERVE_SIZE  # set even on failure, to avoid retrying for every event
+        self._until = end + RESERVE_SIZE  # set even if it fails, to avoid a retry for every event
         _allocate(descriptor, end, RESERVE_SIZE)
 
 
@@ -256,7 +256,7 @@ def parse_line(line: bytes, started: RunStarted | None) -> Event:
         return parse_event(line)
     event = parse_newer(line)
     if isinstance(event, RunStarted) and event.schema_version <= SCHEMA_VERSION:
-        return parse_event(line)  # by the current rules
+        return parse_event(line)  # parse it by the current rules instead
     return event
 
 

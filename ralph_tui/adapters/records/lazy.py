@@ -60,7 +60,7 @@ class LazyJournal:
 
     @property
     def remark(self) -> str:
-        """A sentence about what cannot be shown; empty if everything can."""
+        """A sentence about what cannot be shown; empty if everything can be shown."""
         newer = newer_sentence(self._started) if self._started else ""
         return newer or (journal.CUT_OFF if self._tail.rest else "")
 
@@ -111,7 +111,7 @@ class LazyJournal:
         return True
 
     def _take(self, line: bytes) -> bool:
-        """Parse and add a line; return False if the record is broken there."""
+        """Parse and add a line; return False if the record is damaged there."""
         index = len(self._lines)
         try:
             event = self._parse(line)

@@ -3,8 +3,8 @@
 Only keepers inherit the descriptor, so the lock is free exactly when ralph-tui and the last agent
 process are gone. A stale file never blocks; only an open descriptor does.
 
-Before the lock file, a run locks the worktree's folder, which keeps out a second run even if the
-lock file is removed, or is replaced between opening and locking.
+A run first locks the worktree's folder, and then the lock file. This keeps out a second run even if
+the lock file is removed, or is replaced between opening and locking.
 
 Use flock, never lockf: a POSIX lock is lost when its owner merely opens and closes the file.
 """
@@ -26,7 +26,7 @@ from ralph_tui.text.format import day_and_clock
 from ralph_tui.text.sanitize import one_line
 
 LARGEST = 1 << 16
-"""Maximum bytes to read from a lock file."""
+"""Maximum number of bytes to read from a lock file."""
 GRACE_SECONDS = 8.0
 """Seconds that a keeper may need to clean up after a run has died."""
 

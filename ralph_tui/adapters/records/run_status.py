@@ -200,7 +200,7 @@ class RunStatus(TypedDict):
     model: str | None
     """The model that the agent reports, else the requested one."""
     requested_model: str | None
-    """The model in the settings; null: the agent's own choice."""
+    """The model in the settings; null if the agent chooses one."""
     permissions: str | None
     phase: str
     outcome: str | None

@@ -160,7 +160,7 @@ def describe_no_runs(root: Path, what: str = "run") -> str:
 
 
 def recorded_run_ids(root: Path) -> frozenset[str]:
-    """Return the ids of all runs of a worktree. To the holder of its lock, all have ended."""
+    """Return the ids of all runs of a worktree. For the lock's holder, all have ended."""
     return frozenset(run_names(root))
 
 
@@ -178,7 +178,7 @@ def run_names(root: Path) -> dict[str, str]:
 
 
 def find_hooked(root: Path) -> Iterator[RecordedRun]:
-    """Yield loops recorded by hooks, ordered by name and so by start."""
+    """Yield loops recorded by hooks, ordered by name and therefore by start time."""
     folder = ralph_folder(root) / HOOKED
     with suppress(OSError):
         for each in sorted(folder.iterdir()):

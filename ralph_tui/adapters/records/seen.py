@@ -40,7 +40,7 @@ def write_seen(records: Path, run: str, seen: LastSeen) -> None:
 
 
 def seen_in(status: RunStatus, now: datetime) -> LastSeen:
-    """Return what a user sees now, from the run's status; like `seen_of`."""
+    """Return what a user sees now, like `seen_of`, but from the run's status."""
     over = status["outcome"] is not None
     return LastSeen(
         run=str(status["run_id"] or ""),

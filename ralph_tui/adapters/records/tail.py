@@ -31,7 +31,7 @@ class Tail:
         """The line before the offset; a copy of the file has it in the same place."""
         self._want = CHUNK
         self.rest = 0
-        """Bytes of an incomplete last line, at the last read."""
+        """Length in bytes of the incomplete last line, as of the last read."""
         self.named = True
         """True if there was a file with this name at the last check."""
 

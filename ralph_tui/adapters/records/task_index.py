@@ -24,7 +24,7 @@ from ralph_tui.text.sanitize import clip, one_line
 _FILES = ("metadata.json", "summary.json", "trajectory.json")
 """Files from which a task's row is built."""
 _VAGUE = ("success", "failure", "timeout")
-"""Last outcomes found in files from older versions."""
+"""Imprecise outcomes in files from older versions."""
 DESCRIPTION = 160
 """Maximum length of a description in a row, in characters."""
 
@@ -65,7 +65,7 @@ class TaskIndex:
 
     @contextmanager
     def changing(self, task: str, *, over: bool) -> Iterator[None]:
-        """Wrap the writing of a task's files; `over` if no more will be written soon.
+        """Wrap the writing of a task's files; `over` is True if no further writes will follow soon.
 
         The caller must hold the worktree's lock. Raises ``OSError``.
         """

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 PATIENCE_S = 10.0
 """Seconds to wait for an answer."""
 RETURN_S = 5.0
-"""Seconds to wait for a live run's socket, which returns if a cleaner has removed it."""
+"""Seconds to wait for a live run's socket, which is recreated if a cleaner has removed it."""
 LOOK_S = 0.05
-"""Seconds between two checks for the socket's return."""
+"""Seconds between two checks for the recreated socket."""
 GONE = "the run is gone; see ralph-tui status"
 
 

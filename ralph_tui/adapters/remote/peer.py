@@ -43,9 +43,9 @@ class Speaker:
     """A process that may command the run."""
 
     name: str
-    """Its terminal or script, for the record."""
+    """Its terminal or script, as named in the journal."""
     at_terminal: bool
-    """True if a person can be there, because it is in the foreground of a terminal."""
+    """True if a person can be using it, because it is in the foreground of a terminal."""
 
 
 class Peer:

@@ -35,7 +35,7 @@ NEW_SECONDS = 60.0
 def bind(run_id: str) -> tuple[socket.socket, Path]:
     """Return a listening socket for the run, accessible only to its user, and its path.
 
-    Raises ``OSError`` if there is no place for one: no private folder, or no path short enough.
+    Raises ``OSError`` if there is neither a private folder nor a path that is short enough.
     """
     failure = OSError("there is no private folder for the socket")
     for folder in _folders():

@@ -1,9 +1,10 @@
 """Commands from the process that started a run, through a socket that the run inherited.
 
-The command socket asks the system who is sending. Here, that is known: only the starter has the
-other end, no other process can open it, and the run's children do not inherit it. The signature in
-the line is therefore trusted. Commands reserved for people (`empowers`) are accepted, because the
-starter has checked who sent them. Lines follow `protocol`, with an `id` that the answer repeats.
+The command socket asks the system who is sending. Here, the sender is known: only the starter has
+the other end, no other process can open it, and the run's children do not inherit it. The signature
+in the line is therefore trusted. Commands reserved for people (`empowers`) are accepted, because
+the starter has checked who sent them. Lines follow `protocol`, with an `id` that the answer
+repeats.
 """
 
 import json

@@ -44,7 +44,7 @@ class Database:
 
     path: Path
     version: int
-    """Increase it with every change to `schema` or to what is stored."""
+    """Increase it with every change to `schema` or to the kind of content stored."""
     schema: str
 
     def use(

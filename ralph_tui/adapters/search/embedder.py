@@ -71,9 +71,10 @@ class HashedConcepts:
     name = "hashed-concepts-1"
     dimension = 1024
     threshold = 0.24
-    """Balances precision and recall on the half of the data that was used for tuning.
+    """The value that balances precision and recall on the half of the data used for tuning.
 
-    There, 99 % of the matches are among the five best above it, and 41 % of those shown match.
+    There, 99 % of the related tasks are among the five best results above it, and 41 % of the
+    results shown are related.
     """
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
@@ -90,7 +91,7 @@ class HashedConcepts:
 
 @lru_cache(maxsize=16_384)
 def _features(term: str, dimension: int) -> tuple[tuple[int, float], ...]:
-    """Return positions in the vector and what to add at each."""
+    """Return positions in the vector and the value to add at each."""
     marked = f"<{term}>"
     pieces = [marked[i : i + PIECE_LENGTH] for i in range(len(marked) - PIECE_LENGTH + 1)]
     parts = (

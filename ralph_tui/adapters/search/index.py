@@ -38,12 +38,12 @@ CREATE VIRTUAL TABLE words USING fts5(
 _SEQ = re.compile(rb'\s*\{\s*"seq"\s*:\s*(\d{1,18})\b')
 _RUN_ID = re.compile(rb'"run_id"\s*:\s*"([^"]{1,100})"')
 _WHOLE: Final = -1
-"""The size stored for a run that has no journal of ours."""
+"""The size stored for a run without a ralph-tui journal."""
 
 
 @dataclass(frozen=True)
 class OtherRun:
-    """A run without a journal of ours, indexed as a whole, and again whenever it changes."""
+    """A run without a ralph-tui journal, which is indexed as a whole whenever it changes."""
 
     name: str
     stamp: str

@@ -26,7 +26,7 @@ MAX_TERMS: Final = 24
 """Maximum number of words in a query that count; the rarest are chosen."""
 _BATCH = 5000
 MEANT: Final = 200
-"""Learnings that are also compared by meaning, the newest."""
+"""Number of the newest learnings, which are also compared by meaning."""
 
 VERSION: Final = 2
 """Also increase it when the same knowledge file yields different texts than before."""
@@ -65,7 +65,7 @@ class LearningIndex:
     def scores_among(
         self, query: str, state: str, texts: Callable[[], Mapping[str, str]]
     ) -> dict[str, float]:
-        """Return `scores` among `texts`; it is called only if the index has a different `state`."""
+        """Return `scores` among `texts`, called only if the index has a different `state`."""
         if state != self._state:
             self.update(texts, state)
         return self._with_meaning(query, self.scores(query))

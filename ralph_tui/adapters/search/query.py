@@ -24,13 +24,13 @@ from ralph_tui.text.sanitize import one_line, plain
 MAX_WORDS: Final = 32
 """Maximum number of words in a query; the rest is ignored."""
 SPARE: Final = 4
-"""Number of rows to fetch per result, because some say the same thing."""
+"""Number of rows to fetch per result, because some rows are duplicates."""
 EXCERPT: Final = 200
 """Maximum length of an excerpt, in characters."""
 BEFORE: Final = 40
 """Number of characters before the first match in an excerpt."""
 WEIGHTS: Final = dict(zip(KINDS, (1.6, 1.5, 1.4, 1.2, 1.2, 1.0), strict=True))
-"""Weights of documents by kind; an action is one of thousands."""
+"""Weights of documents by kind; actions weigh least, because there are thousands of them."""
 _TOKENS = re.compile(r"[^\W_]+")
 
 
@@ -140,7 +140,7 @@ def _found(index: sqlite3.Connection, row: Sequence[Any], wanted: Sequence[str])
 
 @dataclass(frozen=True)
 class Excerpt:
-    """A piece of a text on one line, and the places of the matches in it."""
+    """A piece of a text on one line, and the positions of the matches in it."""
 
     text: str
     marks: tuple[tuple[int, int], ...] = ()

@@ -110,7 +110,7 @@ class KeptVectors:
 
 
 _BYTES = array("H").itemsize + array("f").itemsize
-"""Size of a place and its weight."""
+"""Size in bytes of one position and its weight."""
 
 
 def _bytes_of(vector: Vector) -> bytes:
@@ -125,7 +125,7 @@ def _rows_of(kept: sqlite3.Connection, keys: Collection[bytes]) -> dict[bytes, o
 
 
 MOST: Final = 5
-"""Maximum related tasks of a task."""
+"""Maximum number of related tasks to return."""
 MAX_CHECKED: Final = 10_000
 """Maximum number of tasks to compare, newest first."""
 SAME_KIND: Final = 0.1

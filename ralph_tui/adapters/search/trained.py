@@ -32,7 +32,7 @@ class Trained:
     """Not measured yet; ``python -m bench --only retrieval`` measures it."""
 
     def __init__(self, model: Any) -> None:
-        """`model` is an object from the library."""
+        """`model` is the library's model object."""
         self._model = model
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:

@@ -116,7 +116,7 @@ ErrorOf = Callable[[GitResult, Iterable[str]], WorkspaceError]
 
 
 class Running:
-    """A running Git command; as a context manager, it ends the command with the block."""
+    """A running Git command; as a context manager, it ends the command after the block."""
 
     def __init__(
         self,

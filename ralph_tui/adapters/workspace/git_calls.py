@@ -36,7 +36,7 @@ BYTES_PER_S = 4_000_000
 ENDING_S = 1.5
 """Seconds for a command once the run is about to end."""
 PATHS_PER_S = 100
-"""Minimum number of paths per second that a command handles, which extends its time even then."""
+"""Minimum number of paths per second that a command handles, used to extend even `ENDING_S`."""
 TERMINATE_S = 0.5
 """Seconds for Git to remove its locks."""
 SURVEY_S = 0.2
@@ -69,7 +69,7 @@ class Wait:
         """True if no more output will come, even if another process has its pipes open."""
         self.below: list[Entry] = []
         self.finding_out = Lock()
-        """Locked while a check may unblock the command, whose end counts only after the check."""
+        """Held while a check may unblock the command; only after the check does its end count."""
         self._mark = mark
 
     def end(self, reason: str) -> None:

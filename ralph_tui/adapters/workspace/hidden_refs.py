@@ -77,8 +77,8 @@ def worktrees(repository: Repository) -> list[Path]:
 def saved_snapshots(repository: Repository, snapshots: list[SnapshotTaken]) -> frozenset[int]:
     """Return the numbers of the snapshots whose ref still points to the recorded tree.
 
-    Other snapshots cannot be restored, because the ref's commit lists what they do not contain.
-    Raises ``WorkspaceError``.
+    Other snapshots cannot be restored, because only the commit of their ref lists the paths that
+    they lack. Raises ``WorkspaceError``.
     """
     if not snapshots:
         return frozenset()

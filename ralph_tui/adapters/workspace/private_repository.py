@@ -27,7 +27,7 @@ from ralph_tui.base.plain_files import clear_way, is_plain, read_bytes, write_wh
 from ralph_tui.text.sanitize import one_line
 
 OWN_FOLDERS = (".aiwg/ralph/", ".aiwg/knowledge/", ".claude/handoffs/")
-"""Folders that ralph-tui writes to in the worktree; no snapshot has them, and none is watched."""
+"""Folders in the worktree that ralph-tui writes to; they are neither in snapshots nor watched."""
 OWN_FILES = re.compile(r"\.?ralph-state\.json(?:\..*)?", re.DOTALL)
 """Names of state files, their locks and set-aside copies, which are treated the same way."""
 

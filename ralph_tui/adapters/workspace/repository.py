@@ -53,7 +53,7 @@ PROBE = 1 << 20
 CLOCK_S = 1
 """How far a file's time may be behind our clock, in seconds."""
 _WALK = ("status", "ls-files")
-"""Commands that read ignored files."""
+"""Commands that walk the worktree."""
 
 
 @dataclass(frozen=True)
@@ -185,7 +185,7 @@ class Repository:
             return error.errno not in NO_ROOM
 
     def clear_pieces(self, since: float) -> None:
-        """Try to remove partial objects that a Git process without disk space has left since then.
+        """Try to remove partial objects that Git has left on a full disk after time `since`.
 
         The journal needs the space. Files that Git is still writing stay.
         """

@@ -2,8 +2,8 @@
 
 It overwrites or deletes only what the current snapshot contains, and pipes or sockets in place of
 files, because they have no content. Ignored files, paths that a snapshot could not contain, and any
-other obstacle stay, each with a reason. No symbolic link is followed. The paths reported as not
-restored are those that the worktree shows afterwards, not those that were expected to stay.
+other obstacle stay, each with a reason. No symbolic link is followed. Paths are reported as not
+restored if they differ afterwards, whatever was expected.
 """
 
 import stat
@@ -68,7 +68,7 @@ def restore(private: PrivateRepository, present: Staged, target: Target) -> dict
         why |= dict.fromkeys(spared, _MAY_HAVE_EXISTED)
         why |= _apply(private, {p: e for p, e in rest.items() if p not in spared}, scratch)
     finally:
-        with suppress(OSError):  # Git overwrites it the next time
+        with suppress(OSError):  # Git will overwrite it the next time
             index.unlink()
     return why
 

@@ -88,7 +88,7 @@ MAX_REFUSED = 100
 """Maximum number of files that Git may refuse one by one before a snapshot fails."""
 
 OTHERS = ("ls-files", "-z", "--others", "--exclude-standard")
-"""Git's list of the paths outside the private index; see `untracked_paths`."""
+"""The command that lists paths outside the private index; see `untracked_paths`."""
 _DIFFERENCES = ("diff-files", "-z", "--name-status", "--no-renames")
 # Trees are mostly hashes, which do not compress.
 _WRITE_TREE = ("-c", "core.looseCompression=0", "write-tree")

@@ -51,7 +51,7 @@ def _python(root: Path) -> Iterator[Suggestion]:
 
 
 def _python_runner(root: Path) -> str:
-    """Return the program that has the project's own dependencies."""
+    """Return the pytest command that uses the project's own dependencies."""
     if (root / "uv.lock").is_file():
         return "uv run pytest"
     return ".venv/bin/pytest" if (root / ".venv/bin/pytest").is_file() else "pytest"

@@ -30,7 +30,7 @@ MAX_LINES = 4_000_000
 """Maximum number of lines searched for counts; in longer output, only the end is searched."""
 LONGEST_LINE = 1 << 16
 MAX_TESTS = 1_000_000
-"""More tests than any runner reports for one run."""
+"""Highest plausible number of tests in one run."""
 DOUBT = (
     "the output of the {called} reports {tests:,} tests, which is not plausible; its numbers are "
     "ignored; check the program that prints it."

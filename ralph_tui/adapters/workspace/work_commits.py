@@ -25,7 +25,7 @@ LIMIT_S = 120.0
 MAX_OUTPUT = 1 << 16
 """Maximum number of bytes to read from the end of the output of Git and its hooks."""
 RECORDS = ".aiwg/"
-"""Never counts as work, even if not ignored; nor do paths that no snapshot contains."""
+"""Never committed, even if not ignored; the same applies to paths that no snapshot contains."""
 
 
 class WorkCommits:

@@ -13,7 +13,7 @@ class FleetFront(ViewerFront):
     """Implements `Front` for a fleet."""
 
     def __init__(self, fleet: Fleet, stage: Stage, *, loop: str = "") -> None:
-        """Open the screen of `loop` at once; empty for none."""
+        """`loop` is the loop whose screen is opened at once; empty for none."""
         self.beside = SideScreens(self._search, RecordedScreen)
         self._fleet, self._stage, self._loop = fleet, stage, loop
 

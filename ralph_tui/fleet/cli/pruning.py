@@ -201,7 +201,7 @@ def _is_awaited(folder: TreeFolder, state: FleetState) -> bool:
 
 
 def _explain_lock(fleet: FleetFolder) -> str:
-    """Explain why a fleet's journal cannot be written now: another fleet of its repository runs."""
+    """Explain why a fleet's journal is locked, if another fleet is running in its repository."""
     owner = worker(fleet.lock)
     if owner is None:
         return ""
@@ -213,7 +213,7 @@ def describe_use(folder: TreeFolder) -> str:
     """Return why a clone is in use, by a run or its leftover processes; empty if it is not."""
     try:
         owner = holder(ralph_folder(folder.tree) / "lock")
-    except WorkspaceError as error:  # unknown whether a run is alive
+    except WorkspaceError as error:  # a run may be alive
         return str(error)
     return "" if owner is None else f"a run works in it (process {owner.pid})"
 
@@ -242,7 +242,7 @@ def _clone_remark(folder: TreeFolder, record: PlaceRecord | None, state: FleetSt
 
 
 def find_beaten(repository: Repository, state: FleetState) -> Iterator[LeftBranch]:
-    """Yield the branches of beaten attempts; keep those that moved since they were collected."""
+    """Yield the branches of beaten attempts; those that moved since their collection are kept."""
     worktrees = checked_out(repository.root)
     for loop in state.loops.values():
         if loop.place != "beaten" or not loop.commit or not loop.branch:
@@ -369,7 +369,7 @@ def _remove(
     """Remove everything listed, and return the clones that were removed."""
     removed = []
     for tree in trees:
-        if describe_use(tree.folder):  # a run has started in it since
+        if describe_use(tree.folder):  # a run has started in it meanwhile
             continue
         remove_tree(tree.folder)
         removed.append(tree)

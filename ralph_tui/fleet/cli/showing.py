@@ -175,7 +175,7 @@ def _spent_text(state: FleetState) -> str:
     if not state.spent_usd and state.plan.budget_usd is None:
         return ""
     if state.finished is not None and state.budget_percent:
-        return ""  # the reason already says it
+        return ""  # the reason already mentions it
     return f" · {spent_words(state)}"
 
 

@@ -179,7 +179,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def resume(args: argparse.Namespace) -> int:
-    """Continue a fleet with the addresses it had; otherwise like `run`."""
+    """Resume a fleet at its earlier addresses; otherwise works like `run`."""
     _check(args, least=0)
     check_installed()
     found = find_fleet(worktree_root(Path.cwd()), args.fleet)
@@ -187,7 +187,7 @@ def resume(args: argparse.Namespace) -> int:
         return _run_detached(args)
     from ralph_tui.fleet.runtime.assembly import resume_fleet  # noqa: PLC0415 - as above
 
-    # A background fleet has no terminal; the process that started it awaits its first output.
+    # In the background, name the process that started it, which still awaits the first output.
     asked_by = os.getppid() if args.detached else os.getpid()
     return _run_in_place(args, resume_fleet(found, _make_connection(args), name_of(asked_by)))
 

@@ -112,7 +112,7 @@ def _find_target(name: str) -> tuple[FleetFolder, str]:
 
 
 def _never_began(fleet: FleetFolder, loop: str) -> bool:
-    """True if no run of the loop ever began; the journal shows it before the fleet answers."""
+    """True if no run of the loop ever began; the journal shows this before the fleet answers."""
     known = read_fleet(fleet.journal).state().loops.get(loop)
     return known is not None and not known.run_id
 

@@ -43,7 +43,7 @@ LOG = "worker-log.txt"
 END_S = 10.0
 """Seconds to wait at the end: a connection may never close if both ends stop at once."""
 TWICE_S = 1.0
-"""Seconds in which a second signal is ignored: timeout(1) and job managers send it twice."""
+"""Seconds in which a second signal is ignored, because timeout(1) and job managers send two."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _MAX_AGENTS = 1000
 
@@ -185,7 +185,7 @@ WIDTH = 600
 
 
 class WorkerLines:
-    """Prints each line about a host's loops once, though reconnecting fleets get them all again."""
+    """Prints each line about a host's loops once, even if a fleet that reconnects gets it again."""
 
     def __init__(self, write: Callable[[str], None]) -> None:
         self._print = write

@@ -25,8 +25,8 @@ from ralph_tui.fleet.state import FleetState
 def decide(state: FleetState, now: datetime) -> list[FleetEvent]:
     """Return the events to record now, in order; empty until something happens or time passes.
 
-    The decisions of one call have one subject and do not contradict each other. The next call
-    decides on their consequences.
+    All decisions of one call concern the same subject and do not contradict each other. The next
+    call handles their consequences.
     """
     if state.started is None or state.finished is not None:
         return []

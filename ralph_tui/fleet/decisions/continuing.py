@@ -16,14 +16,14 @@ from ralph_tui.fleet.plan import HERE
 from ralph_tui.fleet.state import FleetState, absent_until, host_with_tree
 
 NEARLY, ALL = 90, 100
-"""Percentages of the budget.
+"""Budget marks, in percent.
 
 At `NEARLY`, nothing new starts; at `ALL`, loops stop after their iteration.
 """
 
 
 def mark_budget(state: FleetState) -> Iterator[FleetEvent]:
-    """Yield each budget mark once, when spending reaches it."""
+    """Yield an event for each budget mark, once spending has reached it."""
     budget = state.plan.budget_usd
     if budget is None:
         return
@@ -94,12 +94,12 @@ JOINS = timedelta(seconds=10)
 
 
 def handle_lost(state: FleetState, now: datetime) -> Iterator[FleetEvent]:
-    """Report loops whose host is lost; after the lease, requeue or end them."""
+    """Mark loops as lost when their host is lost; after its lease, requeue or end them."""
     for loop in state.loops.values():
         host = state.hosts.get(loop.host)
         if loop.status in ("placing", "running") and host is not None and not host.here:
             if host.name == HERE and now < host.since + JOINS:
-                continue  # it soon says what became of its loops
+                continue  # it will soon report the state of its loops
             yield ev.LoopLost(loop=loop.spec.id, until=absent_until(state, host))
         elif loop.status == "lost" and (is_unwanted(state, loop) or now >= _lost_until(loop)):
             yield _handle_loss(state, loop)

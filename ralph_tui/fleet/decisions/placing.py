@@ -23,11 +23,11 @@ TRIAL_S = 120.0
 ACCEPTED_S = 10.0
 """Seconds without a refusal after which a session counts as answered."""
 WORK_PHASES = ("agent", "verifying")
-"""Phases in which a run has called its agent; in the last one the agent has answered."""
+"""Phases in which a run has called its agent; in the second, the agent has answered."""
 
 
 def handle_limits(state: FleetState, now: datetime) -> Iterator[FleetEvent]:
-    """Yield, for each account, the decision that follows from the limits its loops wait for."""
+    """Yield a decision for each account whose loops are waiting for a limit to end."""
     by_login: dict[str, list[LoopState]] = {}
     for loop in state.loops.values():
         if loop.status == "running":
@@ -106,15 +106,15 @@ def may_start(state: FleetState, login: str, now: datetime) -> bool:
 def patience_s(plan: Plan, login: str) -> float:
     """Return the seconds that a loop waits, after a limit ends, for the order to continue.
 
-    This is longer than the probing loop may take plus the time all other loops need to follow. So
-    a loop continues by itself only if it has lost contact with the fleet.
+    This allows for the probing loop and for all other loops to follow, one by one. So a loop
+    continues by itself only if it has lost contact with the fleet.
     """
     others = sum(loop.login == login for loop in plan.loops) - 1
     return min(DAY, TRIAL_S + others * plan.start_every_s)
 
 
 def _was_answered(loop: LoopState, since: datetime, now: datetime) -> bool:
-    """True if, as far as is known, the agent's service has accepted a request since then."""
+    """True if, as far as is known, the agent's service has accepted a request after `since`."""
     if loop.phase not in WORK_PHASES or _last_report(loop) <= since:
         return False
     began = loop.phase_at or EPOCH

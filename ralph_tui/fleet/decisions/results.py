@@ -16,7 +16,7 @@ from ralph_tui.text.terms import sender_label
 
 
 def collect_loops(state: FleetState, now: datetime) -> Iterator[FleetEvent]:
-    """Collect the work of ended loops; wait for hosts that are not connected, up to their lease."""
+    """Decide which ended loops to collect; wait for absent hosts until their lease ends."""
     for loop in state.loops.values():
         if not awaits_collection(state, loop) or loop.collecting:
             continue
@@ -143,7 +143,7 @@ def _explain_failure(loop: LoopState) -> str:
 
 
 WORST_FIRST: Sequence[Outcome] = ("failed", "limit_reached", "aborted", "interrupted", "completed")
-"""Outcomes by priority: the fleet has the first of these that any objective has."""
+"""Outcomes by priority: the fleet's outcome is the first of these that any objective has."""
 
 
 def finish_fleet(state: FleetState) -> Iterator[FleetEvent]:

@@ -2,7 +2,7 @@
 
 A host is a Dask worker without a port of its own. It connects to the fleet's scheduler, and this
 one connection carries all messages in order, both ways. Therefore hosts behind a firewall can join,
-and no order survives the connection it was sent on (`Gone`).
+and no order outlives the connection on which it was sent (see `Disconnected`).
 
 Loops are not Dask tasks: cancelling, losing or repeating a task would do the same to a run. A
 `LoopHost` holds them instead. This module does not import Dask.

@@ -52,7 +52,7 @@ class _HostEntry:
     instance: str
     """Identifier of its process."""
     hello: Joined | None
-    """Its greeting, until it has also reported its loops and was announced; then None."""
+    """Its greeting; None once it has reported its loops and its arrival has been announced."""
     leaving: str = ""
     """The reason it gave for leaving."""
 
@@ -76,7 +76,7 @@ class DaskDispatcher:
     ) -> None:
         """Prepare the dispatcher; `title` is the fleet's name for hosts.
 
-        `here` makes the host within this process. `keys` is the folder of the TLS files. Without
+        `here` creates the host within this process. `keys` is the folder of the TLS files. Without
         `listen` no port is opened and no other host can join.
         """
         self._log = log

@@ -100,7 +100,7 @@ _SETTINGS: dict[str, object] = {
     "distributed.comm.timeouts.connect": "5s",
     "distributed.comm.retry.count": 0,
 }
-"""These override the user's own Dask files. By default Dask samples a hundred times a second."""
+"""These override the user's Dask configuration, whose profiler samples every 10 ms by default."""
 _QUERIES = ("register-worker", "heartbeat_worker")
 _MESSAGES = ("keep-alive", "log-event", "worker-status-change")
 _ORDERS = ("close", "remove-worker", "worker-status-change")
@@ -159,7 +159,7 @@ def scratch_folder(parent: Path) -> Iterator[Path]:
 
 
 def _take_from_terminal() -> list[tuple[logging.Logger, logging.Handler]]:
-    """Remove Dask's handlers that log to the terminal, as they print tracebacks of normal ends."""
+    """Remove Dask's terminal log handlers, which print tracebacks when connections end normally."""
     names = [name for name in logging.root.manager.loggerDict if name.split(".")[0] in _LOGGERS]
     found: list[tuple[logging.Logger, logging.Handler]] = [
         (logger, handler)
@@ -179,7 +179,7 @@ class _LogStream:
         self._file = file
 
     def write(self, text: str) -> None:
-        with suppress(OSError):  # the code that must write reports a full disk
+        with suppress(OSError):  # the journal's writer reports a full disk
             self._file.write(text.encode(errors="replace"))
 
     def flush(self) -> None:
@@ -254,7 +254,7 @@ class FleetWorker(Worker):
             await self.close(reason="the connection has ended")
 
     async def close(self, *args: Any, **kwargs: Any) -> str | None:  # type: ignore[override]
-        """Close the connection, and at once wake everything that is waiting for its end."""
+        """Close the connection, and immediately wake everything that is waiting for it to end."""
         self.cut.set()
         return await super().close(*args, **kwargs)
 

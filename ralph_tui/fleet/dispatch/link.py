@@ -1,6 +1,7 @@
 """A host's connection to its fleet: open it, and reopen it as long as the host runs.
 
-Everything here runs on one event loop; only the host's loops observe from their own threads.
+Everything here runs on one event loop, except that the host's loops call `observe` from their own
+threads.
 """
 
 import asyncio
@@ -150,7 +151,7 @@ class HostLink:
         return True
 
     async def _serve_once(self, host: LoopHost) -> str:
-        """Serve one connection until it ends; return why it ended for good; empty if it did not."""
+        """Serve one connection until it ends; return the reason not to reconnect, if any."""
         name = f"{self._offer.name}-{uuid4().hex[:12]}"
         worker = FleetWorker(self._address, name, self._offer.scratch, self._security)
         dismissed: list[str] = []

@@ -23,7 +23,7 @@ ORDERED, OBSERVED, LEAVING = "fleet-ordered", "fleet-observed", "fleet-leaving"
 """Names of messages."""
 
 _BATCHED = (Recorded, StatusChanged)
-"""Observations that may wait; all others are sent at once, after any that are waiting."""
+"""Observations that may wait; any other is sent at once, after those that are waiting."""
 
 _order: TypeAdapter[Order] = TypeAdapter(Order)
 _observation: TypeAdapter[Observation] = TypeAdapter(Observation)

@@ -180,7 +180,7 @@ class LoopEnded(FleetEvent):
     changed_lines: int | None = None
     """Lines added and removed by its work; None if unknown."""
     never_began: bool = False
-    """True if its clone could not be made, its set-up failed, or the host lacks its program."""
+    """True if its clone could not be made, its set-up failed, or its program is missing."""
     elsewhere: bool = False
     """With `never_began`: True if another host may be able to begin it."""
     host: Line = ""
@@ -324,7 +324,7 @@ class ConflictsFound(FleetEvent):
     others: dict[Line, tuple[Line, ...]] = {}
     """Conflicting branches, which may include the base, each with some of the conflicting files."""
     new: tuple[Line, ...] | None = None
-    """Members of `others` not reported before, from either side; None for all of them."""
+    """Members of `others` not reported before, from either side; None if all of them are new."""
     unknown: Line = ""
     """Why the conflicts are unknown; empty if they are known."""
 

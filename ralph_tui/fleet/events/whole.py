@@ -76,7 +76,7 @@ _DONE = {
 
 
 def at_mark(percent: int) -> str:
-    """Describe the effect of having used this percentage of the budget."""
+    """Describe what happens once this percentage of the budget is used."""
     return "nothing new starts" if percent < 100 else "running loops stop after their iteration"
 
 

@@ -1,7 +1,7 @@
 """One attempt of a loop on this host, from its order to its removal.
 
 Its run is a child process under a keeper, which ends the run if this process dies. A thread makes
-the clone and follows the run. Requests after the run's end get a thread each.
+the clone and follows the run. Each request after the run's end gets its own thread.
 """
 
 import threading
@@ -247,7 +247,7 @@ class HostedLoop:
     def __init__(
         self, place: Place, folder: TreeFolder, observe: Observe, preparer: Preparer, slots: Slots
     ) -> None:
-        """Hold an attempt for `start` to begin; until `start` is called, it counts as over."""
+        """Register an attempt; until `start` is called, it counts as over."""
         self.place = place
         self.folder = folder
         self.busy = threading.Lock()
@@ -270,7 +270,7 @@ class HostedLoop:
 
     @property
     def alive(self) -> bool:
-        """True while its run or the preparation for it is in progress."""
+        """True while its run, or the preparation for the run, is in progress."""
         return self._thread is not None and not self._done.is_set()
 
     @property
@@ -436,13 +436,13 @@ class HostedLoop:
         if isinstance(order, SendCommand):
             self._observe(CommandAnswered(id=order.id, refused=NOT_RUNNING))
             return
-        # There may be much to send again.
+        # A lot may have to be sent again.
         threading.Thread(target=self._resend, args=(order.seen,), daemon=True).start()
 
     def _resend(self, seen: int) -> None:
         with self._resending:
             if self._thread is None:
-                with suppress(WorkspaceError):  # report it as it is
+                with suppress(WorkspaceError):  # report its current state anyway
                     wait_for_end(self.folder.tree)
             if not self._reporter.began:
                 self._reporter.restore()

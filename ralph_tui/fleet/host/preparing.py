@@ -42,7 +42,7 @@ def wait_for_end(tree: Path, check: Callable[[], None] = lambda: None) -> None:
 
 
 SLOT_POLL_S = 0.2
-"""Seconds between two checks of whether the waiting loop must end."""
+"""Seconds between two checks for an order to end the waiting loop."""
 FULL = (
     "it is waiting: loops of the previous fleet use all slots of this host until their lease ends"
 )
@@ -162,8 +162,8 @@ _READ_AGAIN = "outreach."
 def run_words(place: Place, descriptor: int) -> list[str]:
     """Return the command line of a new run; its host sends commands through `descriptor`.
 
-    A user could have typed it: the fleet passes every decision as an argument, and nothing is read
-    from a file in the clone.
+    A user could type the same command: the fleet passes every decision as an argument, and nothing
+    is read from a file in the clone.
     """
     loop = place.loop
     words = [*_PROGRAM, "run", *_headless_flag(place), f"--commands-from={descriptor}"]

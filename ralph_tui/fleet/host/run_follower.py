@@ -55,7 +55,7 @@ class RunFollower:
         self.reason = ""
 
     def begin_at(self, seen: int) -> None:
-        """Send everything after event `seen`, including what was sent before."""
+        """Send everything after event `seen`, including events that were already sent."""
         self._tail.close()
         self._tail = Tail(self._folder / "events.jsonl")
         self._sent_seq = seen
@@ -150,7 +150,7 @@ def _parse_seq(line: bytes) -> int | None:
 class RunReporter:
     """Reports on the run of one attempt: where it records, and what it has recorded.
 
-    The loop's thread uses it during the run; afterwards, whatever holds the loop does.
+    The loop's thread uses it during the run, and later the owner of the loop.
     """
 
     def __init__(self, place: Place, folder: TreeFolder, observe: Observe) -> None:

@@ -190,7 +190,7 @@ class RunSupervisor:
                 if descriptor == speaks:
                     self._channel.receive()
             inbox.drain()
-            ended = self._child.poll()  # before the last look, which then sees all output
+            ended = self._child.poll()  # checked first, so that the last round sees all output
             while inbox.orders:
                 self._handle_order(inbox.orders.popleft())
             self._channel.refuse_overdue()

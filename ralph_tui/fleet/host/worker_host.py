@@ -43,7 +43,7 @@ from ralph_tui.text.format import duration
 LOOK_S = 0.25
 """Seconds between two checks of leases while a fleet is disconnected."""
 CLOSE_S = 15.0
-"""Seconds to wait for the last loop: time for it to end, then for its keeper to end it."""
+"""Seconds to wait for the last loop to end gracefully, or else for its keeper to end it."""
 ENDED = "the fleet has ended it"
 CLOSED = "its host was stopped"
 NO_TREE = "it has no working copy: its run never started"

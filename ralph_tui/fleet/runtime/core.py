@@ -58,7 +58,7 @@ class Core:
     def __init__(
         self, journal: Journal, clock: Clock, dispatcher: Dispatcher, state: FleetState | None
     ) -> None:
-        """`state` is the fold of the existing journal."""
+        """`state` is folded from the existing journal."""
         self.clock = clock
         self.journal = journal
         self.state = state or FleetState()
@@ -97,9 +97,9 @@ class Core:
     def work(self, name: str, work: Work, *, once: bool = False) -> None:
         """Queue work after earlier work; the events it returns are recorded.
 
-        `once` skips it if work of this name is already waiting.
+        With `once`, skip it if work of this name is already waiting.
         """
-        if once and name in self.working[1:]:  # the first one may have begun
+        if once and name in self.working[1:]:  # the first item may be in progress
             return
         self.working.append(name)
         self.works.put((name, work))

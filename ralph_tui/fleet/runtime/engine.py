@@ -27,7 +27,7 @@ from ralph_tui.runtime.inbox import Inbox
 from ralph_tui.text.sanitize import clip, one_line
 
 MAX_ITEMS = 1000
-"""Maximum number of items handled before the next decisions, even if more keep arriving."""
+"""Maximum number of items to handle before the next decisions, even if more keep arriving."""
 MAX_ROUNDS = 10_000
 """Maximum consecutive rounds with decisions; only a bug exceeds it."""
 
@@ -67,7 +67,7 @@ class FleetEngine(Core):
     def __init__(
         self, journal: Journal, clock: Clock, outside: EngineParts, state: FleetState | None = None
     ) -> None:
-        """`state` is the fold of the existing journal."""
+        """`state` is folded from the existing journal."""
         super().__init__(journal, clock, outside.dispatcher, state)
         self.error: RalphError | None = None
         """Why the fleet could not be recorded to its end; a sentence for the user."""
@@ -166,7 +166,7 @@ class FleetEngine(Core):
             for decision in decisions:
                 if not isinstance(decision, ev.FleetFinished):
                     self.record(decision)
-                elif self.working:  # its events must come before the end
+                elif self.working:  # its events must precede the end
                     return took
                 else:
                     self._outside.dispatcher.stop()

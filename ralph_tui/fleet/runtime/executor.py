@@ -36,7 +36,7 @@ class Results(Protocol):
     def receive(
         self, collected: Collected, run_id: str, earlier: Earlier | None
     ) -> Sequence[FleetEvent]:
-        """Make a bundle a branch; the last event is ``ResultCollected`` or ``CollectionFailed``.
+        """Turn a bundle into a branch; end with ``ResultCollected`` or ``CollectionFailed``.
 
         `earlier` is the loop's previously collected work, whose branch is continued.
         """
@@ -78,7 +78,7 @@ class Executor:
         core, loop = self._core, self._core.state.loops.get(getattr(event, "loop", ""))
         if isinstance(event, ev.WinnerChosen):
             for beaten in core.state.attempts(event.tries_at):
-                if beaten.outcome == "interrupted":  # the others have already been removed
+                if beaten.outcome == "interrupted":  # the other clones have already been removed
                     self._remove(beaten)
             core.work("conflicts", self._conflicts, once=True)
         if loop is None:
@@ -150,7 +150,7 @@ class Executor:
 
 
 def may_be_merged(state: FleetState, loop: LoopState) -> bool:
-    """True if the user may want to merge its branch; of several attempts, only the chosen one."""
+    """True if the user may want to merge its branch; among attempts, only for the chosen one."""
     common = loop.spec.tries_at
     chosen = state.chosen.get(common) if common else None
     wanted = not common or (chosen is not None and chosen.loop in ("", loop.spec.id))

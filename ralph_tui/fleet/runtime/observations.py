@@ -64,8 +64,8 @@ def parse_progress(loop: str, status: dict[str, Any]) -> LoopProgressed | None:
 def parse_disk_wait(loop: LoopState, line: str) -> LoopProgressed | None:
     """Return a wait for disk space, if a journal line reports one.
 
-    On a full disk, the journal has a reserve but the status file has none. For hours, the status
-    would say that the loop is working.
+    On a full disk, the journal has a reserve but the status file has none. Without this, the status
+    could claim for hours that the loop is working.
     """
     if '"disk_full"' not in line:
         return None
@@ -226,11 +226,11 @@ class ObservationHandler:
             core.order(host, seen.Remove(**which))
             return
         self._overtaken[held.loop, held.attempt] = host
-        if not held.alive:  # else after its end
+        if not held.alive:  # otherwise, collect it when it has ended
             core.order(host, seen.Collect(**which))
 
     def _on_missing(self, loop: LoopState, host: str) -> None:
-        """Handle a loop that its returned host no longer holds."""
+        """Handle a loop that its host, which has rejoined, no longer holds."""
         gone = "the process that it ran under was gone"
         if loop.run_id:
             self._core.record(end_event(loop, "interrupted", gone))

@@ -85,7 +85,7 @@ def _cost_warnings(root: Path, plan: Plan) -> Iterator[FleetEvent]:
 
 
 def resume_notices(state: FleetState) -> Iterator[FleetEvent]:
-    """Report how loops continue if a user may expect otherwise.
+    """Report how loops continue, where users may expect something else.
 
     `state` is the fleet's state before the resume.
     """

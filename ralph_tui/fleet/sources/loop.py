@@ -138,13 +138,13 @@ class FleetLoop:
             self._journal = followed_run(_mirror_run(self._fleet, loop).journal)
 
     def _show_state(self, loop: LoopState, state: RunState, problem: str) -> None:
-        """Set `lost` and the note from what the run's own journal does not contain."""
+        """Set `lost` and the note from facts that the run's own journal does not contain."""
         self.lost = _lost_reason(loop, self._fleet) if state.run.live else False
         said = "" if self.lost else _idle_text(loop, self._fleet, begun=bool(state.seq))
         self._loop_note = problem or said
 
     def _find(self, loop: LoopState) -> None:
-        """Find its files, which are in its clone if that is on this machine, and its record."""
+        """Find the run's record, and its files, which may be in a clone on this machine."""
         mirror = _mirror_run(self._fleet, loop)
         run = find_clone_run(loop, mirror)
         if self.record is None or (run.folder if run else None) != self._tree:
@@ -171,7 +171,7 @@ class FleetLoop:
 
 
 def _idle_text(loop: LoopState, fleet: Fleet, *, begun: bool) -> str:
-    """Describe a loop whose run is not active or not reporting; empty if it is doing both."""
+    """Describe a loop whose run has not begun or does not report; empty for any other."""
     if loop.status in ("running", "placing", "ended") and begun:
         return ""
     return f"loop {loop.spec.id}: {_state_text(loop, fleet)}"
@@ -182,7 +182,7 @@ def _state_text(loop: LoopState, fleet: Fleet) -> str:
 
 
 def _lost_reason(loop: LoopState, fleet: Fleet) -> str:
-    """Return why a run without a recorded end has ended; empty if it continues."""
+    """Return why a run without a recorded end is lost; empty if it is not lost."""
     if fleet.lost:
         return lost_words(fleet.lost)
     if loop.over or (loop.status == "queued" and loop.attempt):

@@ -30,7 +30,7 @@ from ralph_tui.tui.modals.scroll_text import ScrollText
 
 SEPARATOR = " · "
 TITLE = 12
-"""Minimum number of cells for the fleet's title, if it is that long."""
+"""Cells to reserve for the fleet's title, or fewer if it is shorter."""
 ALWAYS_SHOWN = ("help", "leave", "decide", "open")
 """Actions that the row of keys drops last."""
 DROPPED_FIRST = ("guide", "stop", "log", "abort", "pause")
@@ -202,7 +202,7 @@ def _conflicts_text(loop: LoopState) -> str:
 
 
 class KeysRow(FeedbackRow):
-    """The last row: the available keys, or feedback for a key."""
+    """The last row: the available keys, or feedback on a key press."""
 
     def __init__(
         self, view: FleetView, monotonic: Callable[[], float], keys: Keys = DEFAULTS

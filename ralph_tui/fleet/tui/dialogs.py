@@ -42,7 +42,7 @@ class StopFleet(ChoiceDialog[StopChoice]):
         *,
         leaving: bool,
     ) -> None:
-        """`leaving` adds leaving the screen; `is_valid` is as in `ChoiceDialog`."""
+        """`leaving` adds the option to leave the screen; `is_valid` is as in `ChoiceDialog`."""
         self._leaving = leaving
         asked = (
             "The fleet is still running. How do you want to leave?"

@@ -14,7 +14,7 @@ from ralph_tui.tui.lists.keys import ALWAYS, Key, help_by_task, move_keys
 from ralph_tui.tui.modals.help import AT_WORK, Block, by_sign
 
 FleetKey = Key[FleetView]
-"""Values of `footer`: ``always``, or ``live`` and ``urgent`` for available keys only.
+"""Values of `footer`: ``always``; or ``live`` or ``urgent``, shown only while available.
 
 ``urgent`` keys come first.
 """

@@ -1,7 +1,7 @@
 """The fleet's screen: all its loops, live; each can be opened.
 
 It has no state of its own except for what its source updates. The table of keys decides which
-actions are available. A loop opens on a side screen, in the cockpit of a run.
+actions are available. A loop opens on a side screen, which is the cockpit of its run.
 """
 
 from collections.abc import Callable, Sequence

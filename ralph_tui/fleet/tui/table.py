@@ -65,7 +65,7 @@ def time_left(row: LoopRow, now: datetime) -> str:
 
 
 def place_text(row: LoopRow) -> tuple[str, str]:
-    """Return the result among several attempts, and its style; empty while undecided."""
+    """Return the attempt's result in the choice of a winner, and its style; empty if undecided."""
     if row.loop.place == "chosen":
         return terms.CHOSEN.label, "good strong"
     beaten = row.loop.place == "beaten" and not row.loop.not_needed
@@ -169,7 +169,7 @@ def columns_for(longest: int, *, hosts: bool = True) -> ColumnSets[LoopRow]:
     """Return columns with room for names of `longest` characters, within limits.
 
     Names are shown in full because every command takes them. They never change, so the columns do
-    not move. Without `hosts` there is no host column, and objectives get its room.
+    not move. Without `hosts`, there is no host column, and its space goes to the objectives.
     """
     absent = () if hosts else (HOST, NARROW_HOST)
     wide = Column("loop", min(max(12, longest), 24), _id_cell)

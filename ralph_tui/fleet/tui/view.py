@@ -74,7 +74,7 @@ class FleetView:
 
     @property
     def asking(self) -> LoopRow | None:
-        """The selected loop if it asks, else the next loop that does."""
+        """The selected loop if it is asking, else the next loop that is."""
         turned = [*self.rows[self.selected :], *self.rows[: self.selected]]
         return next((row for row in turned if row.is_asking), None)
 

@@ -24,7 +24,7 @@ MAX_INPUT = 1 << 28
 SESSIONS = "hook_sessions"
 """Field of the state file for the memory between calls, by session."""
 MAX_SESSIONS = 8
-"""Maximum number of sessions remembered; a loop has one at a time, with few others beside it."""
+"""Maximum number of sessions remembered; a loop has one at a time, and few others run beside it."""
 PLANS = ("fix_plan.md", "PLAN.md", "TODO.md")
 RECENT = 8
 """Maximum number of items completed in an iteration that are named."""
@@ -97,11 +97,11 @@ class Answer:
         self.model = ""
         """Text for the model, added to the tool's output."""
         self.reason = ""
-        """Why the session must continue, for the model; empty if it may stop."""
+        """Why the session must continue, addressed to the model; empty if it may stop."""
         self.ends = ""
-        """Why the session ends at once, for the user; empty if it does not."""
+        """Why the session ends at once, addressed to the user; empty if it does not."""
         self.problems: list[str] = []
-        """Sentences about problems for stderr, which Claude Code does not show."""
+        """Sentences about problems, written to stderr, which Claude Code does not show."""
         self.code = 0
 
     def warn(self, problem: str) -> None:
@@ -160,14 +160,14 @@ class Session(NamedTuple):
     done: int = 0
     """Number of completed items when its iteration began."""
     over: bool = False
-    """True if the step after its iteration has been decided."""
+    """True once the next step after its iteration has been decided."""
     left: int = 0
     """0 before a handoff, then 1 plus the number of stops since."""
     transcript: str = ""
     recent: str = ""
     """Ids of the last recorded tool calls, separated by spaces."""
     failed_tool: str = ""
-    """Tool of this iteration's last error that no later call of the tool resolved."""
+    """The last tool to fail in this iteration; empty once a later call of it succeeds."""
     error_hash: str = ""
     """Hash of that error's text."""
 
@@ -204,7 +204,7 @@ class Progress(NamedTuple):
     item: str
     """The first open item; empty if all are done."""
     parts: tuple[tuple[str, bool], ...] = ()
-    """Its sub-items, each with whether it is done."""
+    """Its sub-items, each with True if it is done."""
     completed: tuple[str, ...] = ()
     """Items completed in this iteration, as far as the state file lists them."""
     plan: str = ""
@@ -244,7 +244,7 @@ class Call:
 
     @property
     def session(self) -> Session | None:
-        """What is remembered about the session; None for a new one."""
+        """The memory of the session; None for a new session."""
         return load_sessions(self.state).get(self.session_id)
 
     @session.setter
@@ -274,7 +274,7 @@ class Call:
         self.events.append({"kind": kind, "iteration": self.iteration, **fields})
 
     def progress(self) -> Progress | None:
-        """Return the progress by the state file's items, or else by a plan; None if unknown."""
+        """Return the progress from the state file's items, or else from a plan; None if unknown."""
         done, left = len(self.state["completed_items"]), len(self.state["todo_items"])
         if done + left:
             before = (self.session or Session()).done

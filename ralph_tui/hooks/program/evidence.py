@@ -1,8 +1,8 @@
 """Ask git about the worktree: changed files and lines, and a hash of the whole state.
 
 Like all our git calls, this runs none of the repository's programs, uses no configuration except
-our own and values that name no program (`git_config`), writes nothing and has a timeout. Without
-git, or if git is slow, there is just less evidence.
+our own and values that name no program (`git_config`), writes nothing and has a timeout. If git is
+missing or slow, there is simply less evidence.
 """
 
 import os
@@ -26,7 +26,7 @@ from ralph_tui.text.git_diff import parts_of
 from ralph_tui.text.sanitize import spelled_name
 
 LIMIT_S = 5.0
-"""Maximum number of seconds for all commands, once a session, as its other hooks wait."""
+"""Timeout in seconds for all commands together; the session's other hooks wait meanwhile."""
 LARGEST_DIFF = 1 << 23
 LARGEST_FILE = 1 << 20
 """Maximum number of bytes read from a new file; a larger one is identified by size and time."""

@@ -146,7 +146,7 @@ def _new_name(call: Call) -> Path:
 
 
 def _read_all(call: Call) -> Activity:
-    """Return the session's actions according to the end of its transcript."""
+    """Return the session's actions, as read from the end of its transcript."""
     with suppress(OSError):
         return read_activity(call.transcript)
     return Activity()

@@ -148,9 +148,10 @@ def _has_handed_off(call: Call, activity: Activity) -> bool:
 
 
 def _is_decided(call: Call, activity: Activity) -> bool:
-    """True if the session's own stop has already decided the outer loop's question.
+    """True if the session's own Stop hook has already decided whether the outer loop continues.
 
-    If it asks again without any hook call in between, the iteration had no effect and counts.
+    If the outer loop asks again without a hook call in between, the iteration did nothing and
+    counts.
     """
     session = call.session
     if session is not None and not session.over:
@@ -166,7 +167,7 @@ def _is_decided(call: Call, activity: Activity) -> bool:
 
 
 def _is_beyond_limit(call: Call) -> bool:
-    """True for an iteration that only a checkpoint of the last one began.
+    """True if a checkpoint began this iteration although the limit had been reached.
 
     With too small a window, sessions could otherwise hand off forever.
     """

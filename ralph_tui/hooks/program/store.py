@@ -51,7 +51,7 @@ class LockedState:
         self.state = state
         """The new state; assign a changed copy."""
         self.problems = problems
-        """Repairs made at the last read; the first save sets the original file aside."""
+        """Repairs made at the last read; if any, the first save sets the original file aside."""
         self.aside: Path | None = None
         self._read, self._file_stamp = state, stamp
 

@@ -118,7 +118,7 @@ def has_handed_off(call: Call, activity: Activity) -> bool:
 
 
 def new_entries(call: Call) -> Activity:
-    """Return the transcript since the last call; empty if it cannot be read."""
+    """Return the transcript's entries since the last call; empty if it cannot be read."""
     path, since = call.transcript, call.session.seen if call.session else ""
     if not path.name:
         return Activity()

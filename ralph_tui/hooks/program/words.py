@@ -1,7 +1,7 @@
 """Texts of the hooks for Claude, for people and for PROMPT.md; and removal of secrets from text.
 
 The code that masks secrets takes longer to import than everything else in a call. It is not used
-for text that cannot contain a secret: short plain words, none of which announces one.
+for text that cannot contain a secret: short plain words, none of which hints at one.
 
 In PROMPT.md the loop maintains the section between two marks; the rest belongs to the user. Without
 marks, the section is inserted at the top. Without a file, one is made from the loop's task. If the
@@ -144,14 +144,14 @@ def progress_text(state: State, progress: Progress | None, last: str) -> str:
 
 
 def first_line(text: str) -> str:
-    """Return the first line with words, except the start of a code block."""
+    """Return the first line that contains words and does not open a code block."""
     lines = (line.strip() for line in text.splitlines())
     with_words = (line for line in lines if any(map(str.isalnum, line)) and line[:3] not in _FENCES)
     return next(with_words, "")
 
 
 def resume_block(checkpoint: Checkpoint, progress: Progress | None = None) -> str:
-    """Return the section of PROMPT.md that follows a checkpoint."""
+    """Return the section of PROMPT.md to write after a checkpoint."""
     parts = progress.parts if progress else ()
     done = [*(progress.completed if progress else ()), *(text for text, ticked in parts if ticked)]
     resume = Resume(
@@ -181,7 +181,7 @@ def is_harmless(text: str) -> bool:
 
 
 def identifier(text: str) -> str:
-    """Return the valid characters of a foreign id, at most 80."""
+    """Return a foreign id reduced to valid characters, at most 80."""
     return re.sub(r"[^A-Za-z0-9_.:-]", "", text[:80])
 
 

@@ -19,9 +19,9 @@ from ralph_tui.text.json_fields import as_list, as_map, as_text
 Json = Mapping[str, object]
 
 MAX_REFUSALS = 30
-"""Number of turns ended by a refusal after which the session ends."""
+"""Number of turns that may end with a refusal before the session ends."""
 MAX_REPEATS = 3
-"""Number of turns in a row that ask only for refused things after which the session ends."""
+"""Number of consecutive turns that ask only for refused things before the session ends."""
 REPEATED_REQUEST = (
     f"The agent repeated a refused request in {MAX_REPEATS} turns in a row; its session was ended."
 )
@@ -83,14 +83,14 @@ class Refusals:
 
     def __init__(self) -> None:
         self._pending: list[_Refusal] = []
-        """Refusals that the model does not know about in full."""
+        """Refusals that have not been fully explained to the model."""
         self._acts = -1
-        """The agent's number of acts at the time of the last refusal."""
+        """Number of the agent's actions at the time of the last refusal."""
         self._turns = 0
         self._reported: set[str] = set()
-        """Subjects that the model knows to be refused."""
+        """Subjects of refusals that have been reported to the model."""
         self._repeats = 0
-        """Turns in a row that asked only for refused things."""
+        """Number of consecutive turns that asked only for refused things."""
 
     @property
     def is_stubborn(self) -> bool:

@@ -164,7 +164,7 @@ def _inner(text: str) -> Json:
 
 
 def _class(fields: Json) -> str:
-    """Return the first useful error class in the fields: a string, or the only key of an object."""
+    """Return the first useful error class in the fields: a string, or an object's only key."""
     for name in _CLASSES:
         value = fields.get(name)
         found = next(iter(value), "") if isinstance(value, dict) and len(value) == 1 else value

@@ -39,7 +39,7 @@ class Quirks:
     resumes: bool = True
     """False if it cannot resume sessions even though it reports that it can."""
     noise: tuple[str, ...] = ()
-    """Prefixes of the program's own messages that arrive as if the model had said them."""
+    """Prefixes of messages from the program itself that arrive as if they came from the model."""
     lasting: frozenset[str] = frozenset()
     """Options that are never chosen because their effect outlasts the session."""
     first_title_names_tool: bool = False

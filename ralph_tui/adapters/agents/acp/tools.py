@@ -26,7 +26,7 @@ _NAME_IN_ID = re.compile(r"(\w{1,60}?)__\1_\d")
 """Matches the tool's name in a call's id, the only place where some agents put it."""
 _NO_OUTPUT = re.compile(r"\((?:\w+ completed with )?no output\)")
 MAX_DIFFED = 2000
-"""Maximum lines in a change to compare; for longer changes, only lengths are counted."""
+"""Maximum number of lines in a change to compare; for longer ones, only the lengths count."""
 
 
 class ToolUse:
@@ -82,7 +82,7 @@ class ToolUse:
         in_id = _NAME_IN_ID.match(as_text(self.fields.get("toolCallId")))
         if in_id:
             return in_id[1]
-        # As in `permissions.allow` and other agents: users do not know the protocol's word.
+        # The name in `permissions.allow` and of other agents; users do not know the protocol's.
         kind = "Bash" if self.kind == "execute" else self.kind
         return (self._first_title if self._names else "") or kind
 
@@ -252,7 +252,7 @@ class ToolCalls(SessionTools):
         self._refused.add(shorten(tool_id))
 
     def take(self, piece: Json, *, asked: bool = False) -> list[Event]:
-        """Add a piece of a call; `asked` if it comes with a permission request."""
+        """Add a piece of a call; `asked` is True if it comes with a permission request."""
         tool_id = shorten(as_text(piece.get("toolCallId")))
         if not tool_id or (tool_id in self._over and not asked):
             return []

@@ -51,7 +51,7 @@ class Usage(SessionUsage):
         return self.report()
 
     def turn(self, result: Json, *, partial: bool) -> UsageReported:
-        """Add the usage in a prompt's answer; `partial` if it covers only the last call."""
+        """Add the usage in a prompt's answer; `partial` is True if it covers only the last call."""
         self.partial = partial
         usage = as_map(result.get("usage"))
         tokens = sum(as_count(usage.get(part)) for part in _PARTS)

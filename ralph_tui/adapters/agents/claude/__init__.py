@@ -15,7 +15,7 @@ _PROGRAM = Program(PROGRAM)
 
 
 def _is_default(settings: "AgentSettings", environ: Mapping[str, str]) -> bool:
-    # A program set in the settings belongs to this agent; `check` reports what is wrong with it.
+    # A program in the settings belongs to this agent; `check` reports any problem with it.
     return settings.binary is not None or _PROGRAM.is_installed(settings, environ)
 
 

@@ -64,7 +64,7 @@ def end_of_result(
 
 
 def end_of_exit(exit_code: int | None, text: str, *, heard: bool) -> SessionEnd:
-    """Return the end for an exit without a result; `heard` if any known event was printed."""
+    """Return the end for an exit without a result; `heard` is True after any known event."""
     said = last_words(text)
     if exit_code in (126, 127) and not heard:
         return SessionEnd("missing", f"The agent's command was not found{said}.")
@@ -116,7 +116,7 @@ class EndTracker:
         self.unrecoverable: SessionEnd | None = None
         """How the session ends because of a failed call that retrying cannot fix."""
         self.limit: tuple[bool, datetime | None] = (False, None)
-        """Whether a usage limit has been reached, and when it ends."""
+        """True if a usage limit has been reached, and when that limit ends."""
         self._failed_call: FailedCall | None = None
 
     def answered(self) -> None:

@@ -97,7 +97,7 @@ NAMED = 20
 
 @dataclass
 class _Task:
-    """Something that the agent started and that may outlast its tool call."""
+    """Work that the agent started and that may outlast its tool call."""
 
     what: str
     started: float

@@ -200,7 +200,7 @@ class StreamSession(ProcessSession):
 
     @property
     def _may_still_ask(self) -> bool:
-        """True if a subagent that keeps working after the turn could still ask."""
+        """True if a subagent that keeps working after the turn may still ask the user."""
         return self._asks and len(self._reader.background) > 0
 
     def _report_background(self, *, turn_ended: bool) -> Iterable[ev.Event]:

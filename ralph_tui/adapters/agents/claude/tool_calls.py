@@ -32,7 +32,7 @@ class _Call:
 
 
 class ToolCalls(SessionTools):
-    """Tool calls, from content blocks, permission requests and denials."""
+    """The session's tool calls, from content blocks, permission requests and denials."""
 
     def __init__(self, iteration: int, root: str) -> None:
         super().__init__(iteration, root)

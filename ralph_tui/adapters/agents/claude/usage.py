@@ -65,12 +65,12 @@ class Usage(SessionUsage):
         self._ledger = ledger
         self._resumed = ledger.totals.get(resumed or "", Total())
         self._live = 0
-        """Tokens that no result has confirmed yet."""
+        """Tokens counted from messages that no result has confirmed yet."""
         self._counted: set[str] = set()
         self._costs: dict[str, float] = {}
 
     def window_unknown(self) -> bool:
-        """True if the main model's window should be requested, at most once per model."""
+        """True, once per model, if the main model's window is unknown and should be requested."""
         ledger = self._ledger
         if not self.model or self.model in ledger.windows_asked or self.model in ledger.windows:
             return False

@@ -86,7 +86,7 @@ def _changes(number: Id, params: Json, tools: ToolItems) -> Approval:
 
 
 def _further(number: Id, params: Json, tools: ToolItems) -> Approval:
-    """Build the approval for further sandbox permissions, for the turn."""
+    """Build the approval for additional sandbox permissions that last for the turn."""
     wanted = as_map(params.get("permissions"))
     nothing: Json = {"permissions": {}}
     return Approval(

@@ -220,7 +220,7 @@ class ToolItems(SessionTools):
         return [self._start(item_id, tool, summary_of(item, self.roots), params_of(item), parent)]
 
     def finished(self, item: Json, parent: str | None) -> list[Event]:
-        """Record the end of an item; if its start was not reported, it started now."""
+        """Record the end of an item; if no start was reported, report it as well."""
         item_id = as_text(item.get("id"))
         if not tool_of(item) or item_id in self._over:
             return []

@@ -80,7 +80,7 @@ IGNORED = (
     "item/agentMessage/delta", "item/reasoning/textDelta", "item/plan/delta", "turn/diff/updated",
     "thread/status/changed", "app/list/updated", "skills/changed", "remoteControl/status/changed",
 )  # fmt: skip
-"""Notifications to turn off, because they contain nothing new or arrive again as a whole."""
+"""Notifications to turn off, because they contain nothing new or are repeated in full later."""
 _BEATS = frozenset(
     {"item/commandExecution/outputDelta", "item/reasoning/summaryTextDelta",
      "item/agentMessage/delta", "item/reasoning/summaryPartAdded", "item/reasoning/textDelta",

@@ -1,4 +1,4 @@
-"""The agent `command`: any shell command that takes the prompt on stdin. Only its description."""
+"""The description of the agent `command`: a shell command that reads the prompt from stdin."""
 
 from ralph_tui.adapters.agents.description import Abilities, AgentDescription, lazily
 from ralph_tui.adapters.agents.programs import can_run, checks_command

@@ -33,14 +33,14 @@ class Silence:
     """How long a service has been silent, in stages; any activity restarts the first stage."""
 
     def __init__(self, end_s: float | None = None) -> None:
-        """After `end_s` seconds the silence is too long; None if only a first answer matters."""
+        """`end_s` seconds of silence are too long; None if only a first answer matters."""
         self._end_s = end_s
         self._answered = False
         """True once the service has answered or its silence has been reported."""
         self._passed_s = 0.0
 
     def heard(self, *, answered: bool = False) -> None:
-        """Reset the silence; `answered` if the service itself answered."""
+        """Reset the silence; `answered` is True if the service itself answered."""
         self._passed_s = 0.0
         self._answered = self._answered or answered
 

@@ -4,8 +4,8 @@ Handlers run on the reading thread, in the order of the lines, and return events
 Any thread may call `call`, `notify`, `respond` and `refuse`, even under the session's lock: they
 only add a line to the outbox.
 
-Unexpected input does no harm, whether an unknown or repeated answer, a line that is not a message,
-or a request with an unknown method. Such a request is refused, so that the agent does not wait.
+Unexpected input is harmless: an unknown or repeated answer, a line that is not a message, or a
+request with an unknown method. Such a request is refused, so that the agent does not wait.
 """
 
 import itertools

@@ -23,9 +23,9 @@ from ralph_tui.text.sanitize import clip, plain, strip_controls
 from ralph_tui.text.tool_kinds import ActionKind, action_type
 
 SHORT = 200
-"""Maximum characters of a summary or of the agent's reasoning."""
+"""Maximum length of a summary or of the agent's reasoning, in characters."""
 OUTPUT = 1000
-"""Maximum characters of an output or an error."""
+"""Maximum length of an output or an error, in characters."""
 
 _KIND = re.compile(rb'"kind"\s*:\s*"(\w+)"')
 _ENDS = (
@@ -51,7 +51,7 @@ _SUBJECTS: dict[ActionKind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class _AgentWords:
-    """Text from the agent, left unprocessed until needed, because little of it is."""
+    """Text from the agent, processed only when needed, because most of it never is."""
 
     text: str
     parent: str | None

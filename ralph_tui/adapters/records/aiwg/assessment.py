@@ -62,7 +62,7 @@ class SecondOpinion(Camel):
     additional_learnings: list[str] = []
     refined_progress: float | None = None
     measured_progress: float | None = None
-    """The measurement beside the estimate."""
+    """The measured progress, for comparison with the estimate."""
     suggested_approach: str = ""
 
 

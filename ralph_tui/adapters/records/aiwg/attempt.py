@@ -33,9 +33,9 @@ from ralph_tui.text.terms import alarm_words, in_words
 
 
 def plan_of(started: RunStarted, made: PlanMade | None) -> AttemptPlan:
-    """Return what the attempt sets out to do.
+    """Return the attempt's plan as recorded, or one derived from the run's settings.
 
-    Without memory (no `made`), the plan is derived from the settings of the run.
+    Without memory, no plan has been `made`.
     """
     if made is None:
         steps = [f"work through {started.plan}"] if started.plan else []

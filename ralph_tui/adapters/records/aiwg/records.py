@@ -57,7 +57,7 @@ class Quality(_Record):
 
 
 class Execution(_Record):
-    """How the attempt went."""
+    """Statistics and measurements of the attempt."""
 
     agent: Line = ""
     model: Line | None = None
@@ -75,7 +75,7 @@ class Execution(_Record):
 
     @property
     def measured(self) -> int:
-        """Number of measured iterations, as learnings count them; of all in older records."""
+        """Number of measured iterations, as learnings count them; older records count all."""
         known = {step.iteration for step in self.quality_history if step.iteration}
         return len(known) or self.iterations
 
