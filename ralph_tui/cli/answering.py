@@ -6,7 +6,7 @@ Shared by runs on this machine and loops of a fleet; only the recipient differs.
 import argparse
 import sys
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, cast
 
 from ralph_tui.adapters.processes.lineage import process_start
 from ralph_tui.adapters.records.run_status import Question
@@ -135,7 +135,9 @@ def _confirm_allowing(question: Question, args: argparse.Namespace) -> bool:
 def _describe_sent(question: Question, fields: dict[str, object], args: argparse.Namespace) -> str:
     """Quote the sent text, or describe the answer's effect; for a request, add its text."""
     request, text = question.get("request"), fields["text"]
-    reply = f'"{clip(one_line(str(text)), 200)}"' if text else _describe_effect(question, args)
+    chosen = cast("list[list[str]]", fields.get("choices", []))
+    words = str(text or "; ".join(", ".join(labels) for labels in chosen))
+    reply = f'"{clip(one_line(words), 200)}"' if words else _describe_effect(question, args)
     return f"{reply} ({clip(one_line(question['text']), 200)})" if request else reply
 
 

@@ -29,7 +29,8 @@ def watch(run: RecordedRun, *, as_json: bool) -> int:
         printer.print(event)
 
     journal = followed_run(run.journal, on_event)
-    print(f"{run.name}: events until it ends; ctrl+c leaves it running", file=sys.stderr)
+    if _works(run):
+        print(f"{run.name}: events until it ends; ctrl+c leaves it running", file=sys.stderr)
     try:
         follow_to_end(journal, RunState(), lambda _: _works(run))
     except KeyboardInterrupt:

@@ -23,7 +23,7 @@ from ralph_tui.events import Event, RunStarted
 from ralph_tui.loop.run import Layers
 from ralph_tui.runtime.request import ResumeRequest, RunRequest
 from ralph_tui.state import RunState
-from ralph_tui.text.format import day_and_clock, duration
+from ralph_tui.text.format import all_used, day_and_clock, duration
 from ralph_tui.text.sanitize import one_line
 from ralph_tui.text.secrets import HIDDEN
 
@@ -225,7 +225,7 @@ def _refuse_finished(run: RecordedRun, state: RunState, extension: Extend | None
     limit = here.max_iterations + (extension.iterations if extension else 0)
     if end is not None and whole and here.iteration >= limit:
         raise UsageError(
-            f"{run.name} has used up its {here.max_iterations} iterations; "
+            f"of {run.name}, {all_used(here.max_iterations)}; "
             f"allow more with --max-iterations {here.max_iterations + 5}"
         )
     money = extension.budget_usd if extension else 0.0

@@ -104,6 +104,7 @@ def rollback() -> list[ev.Event]:
 
 def _redirected(run: Recorder, k: int, *, approved: bool, by: str = "you") -> None:
     acting(run, k, "REDIRECT", "stuck", STUCK, recommendations=["pivot strategy"])
+    _checked(run, k, "critical", level="REDIRECT")
     run.add(question(run.at, k, "redirect", about="stuck", text=STUCK, options=[APPROVE]))
     answer = "approve" if approved else "decline"
     run.add(ev.QuestionAnswered(question_id="q1", answer=answer, by=by), 30)
@@ -125,7 +126,6 @@ def decided() -> list[ev.Event]:
     run.add(ev.LimitsChanged(max_iterations=12))
     run.iterations(30, first=4)
     _redirected(run, 4, approved=True)
-    _checked(run, 4, "critical", level="REDIRECT")
     run.iterations(36, first=5)
     _checked(run, 5, "warning")
     run.iterations(44, first=6)
@@ -206,6 +206,7 @@ def rolled_back() -> list[ev.Event]:
     run.baseline(0)
     run.iterations(70, 60, 50)
     acting(run, 3, "REDIRECT", "regressing", WORSE)
+    _checked(run, 3, "critical", level="REDIRECT")
     run.add(
         question(
             run.at,
@@ -229,7 +230,6 @@ def rolled_back() -> list[ev.Event]:
         )
     )
     run.add(ev.RedirectDecided(iteration=3, about="regressing", approved=True, instructions=REVIEW))
-    _checked(run, 3, "critical", level="REDIRECT")
     run.open(4)
     run.work(4, 2)
     return run.events

@@ -24,7 +24,7 @@ from ralph_tui.text.format import (
     token_count,
     unreported_cost_words,
 )
-from ralph_tui.text.terms import BUG, NO_END, OUTCOMES, permission_words
+from ralph_tui.text.terms import BUG, ENDLESS, NO_END, OUTCOMES, permission_words
 
 _COSTS = (
     "Completion",
@@ -166,7 +166,7 @@ def _end(material: Material, circumstances: Circumstances) -> str:
         return BUG.capitalize() + ":"
     if circumstances.alive:
         return "Still running:"
-    return circumstances.endless[0].capitalize() + ":"
+    return ENDLESS[circumstances.endless[0]].word.capitalize() + ":"
 
 
 def _facts(material: Material, names: Sequence[str] = ()) -> str:

@@ -128,6 +128,7 @@ class Overseer(Step):
         critical = ("critical", acts.about) in [(d.severity, d.name) for d in finding.detections]
         if critical:
             self._escalate(k, finding)
+        self._check_health(k, finding, health_of(finding))  # counted while the question is open
         gate, proposal = self._state.gate.last, redirect_words(acts.about, self._state)
         failing = [f"failing now: {gate.failing_words}"] if gate and gate.failing else []
         if broken := self._state.gate.broken_words:  # then `failing` names modules, not tests
