@@ -68,7 +68,8 @@ def _completer(action: argparse.Action, command: str) -> object:
 
 
 def _run_names(prefix: str) -> Iterable[str]:
-    """List tasks, the attempts of a task with several (all after a slash), and fleets' loops."""
+    """List tasks, fleets' loops, and attempts: of every task if `prefix` contains a slash,
+    otherwise only of tasks with several attempts."""
     from ralph_tui.adapters.records.folders import worktree_root  # noqa: PLC0415 - loaded on demand
     from ralph_tui.adapters.records.listing import list_runs  # noqa: PLC0415
     from ralph_tui.adapters.records.runs import find_mirrors  # noqa: PLC0415
