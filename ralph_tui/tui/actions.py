@@ -129,7 +129,6 @@ def _report_grant(state: RunState) -> Outcome:
 
 
 def _report_turn(state: RunState) -> Outcome:
-    """Report the end of the turn."""
     began = state.agent.began
 
     def outcome(state: RunState) -> str | None:

@@ -24,7 +24,7 @@ class RunScreen(BaseScreen):
     """Base of the run screens; subclasses supply the effects of actions and extra refusals."""
 
     ALONE: ClassVar[bool] = True
-    """True if no other screen remains when this one ends."""
+    """True if the app ends with this screen."""
     effects: Mapping[str, Callable[[], object]]
     """Callbacks for the actions that send no command, by action name."""
     refusals: Mapping[str, Callable[[], str | None]]

@@ -104,7 +104,7 @@ def shorten_rate(rate: str) -> str:
 
 
 def rate_words(learning: Learning) -> str:
-    """Return ``helped 6 of 7 times``, or the number of runs behind an unused estimate."""
+    """Return ``helped 6 of 7 times``; for an unused estimate, the number of runs it is based on."""
     if learning.type == "estimate" and not learning.uses:
         return f"from {count(learning.runs, 'run')}"
     return learning.helped
@@ -175,7 +175,7 @@ def card_rows(seen: SeenLearning, iteration: int | None, width: int) -> list[Lin
 
 
 def _prompt_text(seen: SeenLearning) -> str:
-    """Return the text that the prompt had if the learning was edited afterwards."""
+    """Return the text as it was in the prompt; empty unless the learning has since been edited."""
     return seen.shown.text if seen.in_prompt and terms.EDITED_SINCE in seen.since else ""
 
 
