@@ -89,7 +89,7 @@ class Wire:
         return {}
 
     def pause(self, seconds: float) -> None:
-        """Think for a while. Raises Interrupted."""
+        """Wait, as if thinking. Raises Interrupted."""
         if self.interrupted.wait(seconds):
             raise Interrupted
 
