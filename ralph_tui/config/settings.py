@@ -248,7 +248,7 @@ class UiSettings(_Section):
 _Keys: Any = create_model(
     "_Keys",
     __base__=_Section,
-    **{  # type: ignore[call-overload]  # it takes them one by one
+    **{  # type: ignore[call-overload]  # mypy checks the values against every parameter
         action: (
             Annotated[str, Field(max_length=200), AfterValidator(partial(checked, action))],
             Field(default=row.keys, description=row.help),
