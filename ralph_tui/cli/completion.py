@@ -19,7 +19,7 @@ from ralph_tui.base.errors import RalphError
 from ralph_tui.cli import COMMANDS, build_parser
 
 Names = Callable[[str], Iterable[str]]
-"""Returns the possible words for the typed prefix."""
+"""Returns the completions of the typed prefix."""
 READ_COMMANDS = ("replay", "report", "status", "lab", "prompt", "history")
 """Commands that only read, and therefore also accept runs of other tools."""
 _TYPEABLE = re.compile(r"[\w@%+:,.][\w@%+:,./-]*")
