@@ -42,7 +42,7 @@ RETRY, ROLL_OVER = RetryNow.model_construct(), RollOver.model_construct()
 
 
 def _accepted(command: Command) -> Refusal:
-    """Refuse whenever the run would refuse this command."""
+    """Return a check that refuses whenever the run would refuse this command."""
     return lambda state: refusal(command, state)
 
 

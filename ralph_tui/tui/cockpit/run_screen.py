@@ -1,4 +1,4 @@
-"""A screen that shows a run and follows the table of actions, as its dialogs see it.
+"""Base of the screens that show a run, with actions from the table; dialogs know only this base.
 
 Rule: the next paint shows the result of each key: done, sent, or refused with a reason. A sent
 command is followed until the run has recorded its result, or until the next key.

@@ -75,7 +75,7 @@ def course_of(state: RunState) -> Course:
 def horizon(done: int, limit: int, *, live: bool, projected_end: int = 0) -> int:
     """Return the last iteration on the axis: those done, plus those still possible in a live run.
 
-    On a long axis, the work done fills at least half; at least a third if a forecast ends there.
+    On a long axis, completed iterations fill at least half, or a third if a forecast ends there.
     """
     if not live:
         return max(1, done)

@@ -70,7 +70,7 @@ def key_name(event: events.Key) -> str:
 
 
 class BottomScreen(Protocol):
-    """The bottom screen of the stack, as a dialog sees it."""
+    """What dialogs need from the bottom screen of the stack."""
 
     def open_help(self) -> None:
         """Open the help: keys and signs."""
