@@ -1,4 +1,4 @@
-"""The agent's side of stream-json: one JSON object per line, both ways, with receipts.
+"""The agent's side of stream-json: one JSON object per line in both directions, with receipts.
 
 As in a real agent, a reader thread receives messages while the script works.
 """
