@@ -175,7 +175,7 @@ def problem_of(name: str, text: str) -> str:
 
 
 def wrong_arguments(flags: Mapping[str, object], set_options: Sequence[str]) -> list[str]:
-    """Return the errors in a command line's own settings, whatever the files contain."""
+    """Return the errors in a command line's own settings, regardless of the settings files."""
     problems: list[str] = []
     for layer in (_flag_layer(flags), _set_layer(set_options, problems)):
         _checked(layer, problems)
