@@ -45,7 +45,7 @@ class Controls:
 
 
 class Steered(Protocol):
-    """A waiting run, as seen by a command."""
+    """What commands need from a waiting run."""
 
     state: "RunState"
     controls: Controls
