@@ -62,7 +62,6 @@ class Wire:
         return message
 
     def send(self, kind: str, fields: Mapping[str, object]) -> None:
-        """Send one event."""
         line = {"type": kind, **fields, "session_id": self.session_id, "uuid": str(uuid.uuid4())}
         text = json.dumps(line, ensure_ascii=False) + "\n"
         with self._lock:
