@@ -103,7 +103,7 @@ class BaseScreen(StyledScreen):
 
     _ignore_until = float("-inf")
     on_activity: Callable[[], None] = staticmethod(lambda: None)
-    """Called occasionally while the user presses keys or uses the mouse on any screen."""
+    """Called from time to time while the user presses keys or uses the mouse on any screen."""
 
     @on(events.ScreenResume)
     def _skip_restyle(self, event: events.ScreenResume) -> None:

@@ -111,7 +111,7 @@ def rate_words(learning: Learning) -> str:
 
 
 def whole_rows(seen: SeenLearning, iteration: int | None, width: int) -> list[Line]:
-    """Draw the zoomed form, with why it was chosen and its results in this run."""
+    """Draw the zoomed form, with the reason for its choice and its results in this run."""
     rows = brief_rows(seen, iteration, width, 6)
     fields: list[tuple[str, str]] = []
     if seen.why:
