@@ -180,7 +180,7 @@ def leaves_folder(folder: Path, name: str) -> bool:
 
 
 def clear_way(path: Path, *, below: Path | None = None) -> None:
-    """Delete this path if it is neither a plain file nor a folder, such as a FIFO or a link.
+    """Delete a FIFO, link or other special file at this path; keep a plain file or a folder.
 
     Only for names that belong to ralph-tui. Raises ``OSError``.
     """

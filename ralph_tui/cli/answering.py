@@ -75,7 +75,7 @@ def _explain_limits(question: Question, args: argparse.Namespace) -> str:
 def answer_question(live: Answerable, question: Question, args: argparse.Namespace) -> int:
     """Send the answer in `args` and return the exit code.
 
-    Raises ``RalphError`` if it does not answer this question.
+    Raises ``RalphError`` if the open question does not accept that answer.
     """
     _check_question(question, args)
     fields = _command_fields(question, args)

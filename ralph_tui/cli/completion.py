@@ -19,7 +19,7 @@ from ralph_tui.base.errors import RalphError
 from ralph_tui.cli import COMMANDS, build_parser
 
 Names = Callable[[str], Iterable[str]]
-"""Returns the possible words for the typed prefix."""
+"""Returns the completions of the typed prefix."""
 READ_COMMANDS = ("replay", "report", "status", "lab", "prompt", "history")
 """Commands that only read, and therefore also accept runs of other tools."""
 _TYPEABLE = re.compile(r"[\w@%+:,.][\w@%+:,./-]*")
@@ -68,7 +68,8 @@ def _completer(action: argparse.Action, command: str) -> object:
 
 
 def _run_names(prefix: str) -> Iterable[str]:
-    """List tasks, the attempts of a task with several (all after a slash), and fleets' loops."""
+    """List tasks, fleets' loops, and attempts: of every task if `prefix` contains a slash,
+    otherwise only of tasks with several attempts."""
     from ralph_tui.adapters.records.folders import worktree_root  # noqa: PLC0415 - loaded on demand
     from ralph_tui.adapters.records.listing import list_runs  # noqa: PLC0415
     from ralph_tui.adapters.records.runs import find_mirrors  # noqa: PLC0415

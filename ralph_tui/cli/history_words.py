@@ -106,7 +106,7 @@ def attempt_page(attempt: "Attempt", status: str) -> Page:
 
 
 def _restore_note(before: "Quality | None", step: "Quality") -> str:
-    """Return the completion from which the gain counts, if files were restored in between."""
+    """Return a note with the gain's baseline if files were restored in between; otherwise empty."""
     base = step.quality - step.delta
     if before is None or abs(base - before.quality) < ROUNDED:
         return ""

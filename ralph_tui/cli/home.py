@@ -62,7 +62,7 @@ def show_home(dispatch: Callable[[Sequence[str]], int]) -> int:
 
 
 class Home(ViewerFront):
-    """The `Front` of home, reused each time it opens; it remembers the place in the list."""
+    """The `Front` of home, reused each time it opens, so that it remembers the selected run."""
 
     beside: SideScreens
 

@@ -139,6 +139,6 @@ def confirm(question: str) -> bool:
 
 
 def answer_words(question: Question) -> Iterator[str]:
-    """Yield each answer that a question offers, once."""
+    """Yield the answers that a question offers, without duplicates."""
     names = dict.fromkeys(one_line(option["answer"]) for option in question["options"])
     yield from map(answer_word, names)

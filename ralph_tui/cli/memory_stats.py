@@ -1,4 +1,4 @@
-"""Memory statistics: success of retries, attempts compared with the previous, useful learnings."""
+"""Memory statistics: success rates, each attempt against the previous one, useful learnings."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

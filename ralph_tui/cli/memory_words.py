@@ -161,7 +161,7 @@ def unused_learnings(ledger: Ledger) -> Iterator[str]:
 
 
 def explain_unknown_type(ledger: Ledger, name: str) -> str:
-    """Explain that a named learning has an unknown type; empty if it has not."""
+    """Explain why this learning is never used if its type is unknown; otherwise empty."""
     for entry in ledger.learnings:
         if one_line(entry["id"]) == name and not is_known(entry):
             return (

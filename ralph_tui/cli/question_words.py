@@ -23,7 +23,7 @@ ARGUMENTS = {
     "money": " --budget USD",
     "choices": " NUMBER…",
 }
-"""Arguments shown after an answer, by the kind of input it takes."""
+"""Placeholders for an answer's arguments, by the kind of input it takes."""
 
 
 def question_text(question: Question, decide: str = "ralph-tui decide") -> str:

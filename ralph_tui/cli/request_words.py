@@ -24,7 +24,7 @@ def question_option(question: Question) -> str:
 
 
 def request_text(question: Question) -> Iterator[str]:
-    """Yield the action, the reason and the rule for a session, or the agent's questions."""
+    """Yield the agent's questions or, for a permission request, the action, its reason and rule."""
     request = question.get("request")
     if not request:
         return

@@ -26,7 +26,7 @@ def snapshot_notes(state: RunState) -> dict[int, str]:
 
 
 def format_row(point: SnapshotRow, note: str, *listed: float) -> str:
-    """Format a line of the list; `listed` has the completions of all listed snapshots."""
+    """Format a line of the list; `listed` holds the completion of every listed snapshot."""
     taken = point.taken
     when = f"{taken.at.astimezone():%Y-%m-%d %H:%M}"
     completion = "" if point.completion is None else percent(point.completion, *listed)

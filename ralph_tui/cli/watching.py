@@ -43,7 +43,7 @@ def watch(run: RecordedRun, *, as_json: bool) -> int:
 
 
 def _works(run: RecordedRun) -> bool:
-    # The row of a loop under the hooks needs only the ends of its journal.
+    # For a loop recorded by hooks, `row_of` reads only the start and end of the journal.
     return row_of(run, None).live if run.hooked else read_status(run)["alive"]
 
 

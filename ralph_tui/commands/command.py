@@ -45,7 +45,7 @@ class Controls:
 
 
 class Steered(Protocol):
-    """A waiting run, as seen by a command."""
+    """What commands need from a waiting run."""
 
     state: "RunState"
     controls: Controls
@@ -86,7 +86,7 @@ class Command(BaseModel):
 
     @property
     def empowers(self) -> bool:
-        """True if only a person may send it: it widens permissions or signals presence."""
+        """True if only a person may send the command: it widens permissions or signals presence."""
         return False
 
     def taken(self, state: "RunState") -> bool:
@@ -94,11 +94,11 @@ class Command(BaseModel):
         return True
 
     def offered(self, run: Steered) -> bool:
-        """Same as `taken`, judging by the run itself, which knows sooner than its state."""
+        """Like `taken`, but ask the run itself, which is more up to date than its state."""
         return True
 
     def refused(self, state: "RunState", *, taken: bool) -> str | None:
-        """Return why a running run cannot carry it out; `taken`: the current wait accepts it."""
+        """Return why a live run refuses the command; `taken`: the current wait accepts it."""
         return None
 
     def carry_out(self, run: Steered) -> None:

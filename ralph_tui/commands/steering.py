@@ -42,7 +42,7 @@ class Unpause(Command):
 
 
 class Stop(Command):
-    """Stop the run now, or after the iteration; the latter request can be withdrawn until then."""
+    """Stop the run now, or after the iteration; until it ends, that request can be withdrawn."""
 
     name: Literal["stop"] = "stop"
     mode: StopMode = "now"

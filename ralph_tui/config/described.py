@@ -163,7 +163,7 @@ def _docstrings(model: type[BaseModel]) -> dict[str, str]:
 
 
 def _in_a_file(text: str) -> str:
-    """Replace Python's words with those of a settings file."""
+    """Replace Python literals such as ``None`` with their form in a settings file."""
     text = text.replace("`", "")
     for word, instead in (("None", '""'), ("True", "true"), ("False", "false")):
         text = re.sub(rf"\b{word}\b", instead, text)

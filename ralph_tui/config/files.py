@@ -89,7 +89,7 @@ MAX_FILE_BYTES = 100_000
 _DEEP_KEY = re.compile(
     r"(?:(?:[\w-]{1,80}|\"[^\"\n]{0,80}\"|'[^'\n]{0,80}')[ \t]{0,8}\.[ \t]{0,8}){50}"
 )
-"""A key of 50 or more parts: it takes memory quadratic in their number, up to gigabytes."""
+"""A key of 50 or more parts: parsing takes memory quadratic in their number, even gigabytes."""
 _AT_LINE = re.compile(r"\(at line (\d+), column \d+\)$")
 _KEY = re.compile(r"[ \t]*(?=[^=]*=|\[)([\w.-]{1,60}|\[{1,2}[\w.-]{1,60}\]{1,2})[ \t\r]*(?==|$|#)")
 """The setting or section on a line, if it is written without quotes."""
@@ -152,7 +152,7 @@ def read_file(path: Path, *, follow: bool) -> SettingsFile | None:
 
 
 def _toml_sentence(path: Path, text: str, message: str) -> str:
-    """``FILE:3 is not valid TOML at zoom (Cannot overwrite a value): correct that line``."""
+    """Return ``FILE:3 is not valid TOML at zoom (Cannot overwrite a value): correct that line``."""
     what = re.sub(r" \(at [^()]*\)$", "", message)
     line = _wrong_line(text, message)
     found = _KEY.match("".join(text.split("\n")[line - 1 : line]))
@@ -176,7 +176,7 @@ class ScreenSettings(NamedTuple):
     """The settings that a screen needs."""
 
     theme: str | None
-    """Its name; None: the default."""
+    """Name of the theme; None: the default."""
     keys: Keys
 
 

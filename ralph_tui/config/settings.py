@@ -248,7 +248,7 @@ class UiSettings(_Section):
 _Keys: Any = create_model(
     "_Keys",
     __base__=_Section,
-    **{  # type: ignore[call-overload]  # it takes them one by one
+    **{  # type: ignore[call-overload]  # mypy checks the values against every parameter
         action: (
             Annotated[str, Field(max_length=200), AfterValidator(partial(checked, action))],
             Field(default=row.keys, description=row.help),
@@ -282,7 +282,7 @@ class Settings(_Section):
     """Source of the completion value."""
 
     def by_name(self) -> dict[str, str | float | int | bool | list[str] | None]:
-        """Return every value by dotted name, safe to show: of a secret, only its harmless part."""
+        """Return every value by dotted name, safe to show: of a secret, only a harmless part."""
         return {name: _shown(value) for name, value in leaves(self.model_dump())}
 
     def of_the_run(self) -> dict[str, str | float | int | bool | list[str] | None]:

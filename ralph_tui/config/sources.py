@@ -175,7 +175,7 @@ def problem_of(name: str, text: str) -> str:
 
 
 def wrong_arguments(flags: Mapping[str, object], set_options: Sequence[str]) -> list[str]:
-    """Return the errors in a command line's own settings, whatever the files contain."""
+    """Return the errors in a command line's own settings, regardless of the settings files."""
     problems: list[str] = []
     for layer in (_flag_layer(flags), _set_layer(set_options, problems)):
         _checked(layer, problems)
@@ -183,7 +183,7 @@ def wrong_arguments(flags: Mapping[str, object], set_options: Sequence[str]) -> 
 
 
 def _file_layer(path: Path, problems: list[str], *, follow: bool) -> _Layer:
-    """`follow`: the file may be a link, since users may keep their own settings elsewhere."""
+    """Read a settings file; `follow`: it may be a link, because users may keep theirs elsewhere."""
     try:
         file = read_file(path, follow=follow)
     except UsageError as error:
@@ -200,7 +200,7 @@ def _repository_layer(path: Path, warnings: list[str], problems: list[str]) -> _
 
 
 def _environment_layer(environ: Mapping[str, str], problems: list[str]) -> _Layer:
-    """An empty variable counts as unset."""
+    """Read the environment; an empty variable counts as unset."""
     names = {variable(name): name for name in NAMES}
     layer = _Layer(is_text=True)
     for key in sorted(environ):

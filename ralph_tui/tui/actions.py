@@ -42,7 +42,7 @@ RETRY, ROLL_OVER = RetryNow.model_construct(), RollOver.model_construct()
 
 
 def _accepted(command: Command) -> Refusal:
-    """Refuse whenever the run would refuse this command."""
+    """Return a check that refuses whenever the run would refuse this command."""
     return lambda state: refusal(command, state)
 
 
@@ -129,7 +129,6 @@ def _report_grant(state: RunState) -> Outcome:
 
 
 def _report_turn(state: RunState) -> Outcome:
-    """Report the end of the turn."""
     began = state.agent.began
 
     def outcome(state: RunState) -> str | None:

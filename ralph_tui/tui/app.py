@@ -103,7 +103,7 @@ class BaseScreen(StyledScreen):
 
     _ignore_until = float("-inf")
     on_activity: Callable[[], None] = staticmethod(lambda: None)
-    """Called occasionally while the user presses keys or uses the mouse on any screen."""
+    """Called from time to time while the user presses keys or uses the mouse on any screen."""
 
     @on(events.ScreenResume)
     def _skip_restyle(self, event: events.ScreenResume) -> None:
@@ -349,7 +349,7 @@ class RalphApp(TerminalApp, inherit_bindings=False):
             self.base.show_alert(self._alert_text)
 
     def delay_update(self, delay: float = 0) -> None:
-        """Ignore the delay: an opening screen is painted at once, with nothing to mask."""
+        """Ignore the delay, which hides transitions: an opening screen is painted at once."""
 
     def refresh_css(self, animate: bool = True) -> None:  # noqa: FBT001 - as Textual calls it
         """Parse the styles once for the first paint; each screen's own are parsed at mount."""

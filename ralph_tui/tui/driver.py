@@ -102,7 +102,7 @@ class TerminalDriver(LinuxDriver):
             self.run_input_thread()
         except OSError:  # the terminal is gone
             self._app.call_later(self._app.exit, "screen")
-        except Exception as error:  # noqa: BLE001  a broken screen is reported and ends no run
+        except Exception as error:  # noqa: BLE001  report it; the run must not end
             self._app.call_later(cast("TerminalApp", self._app).end_crashed, error)
 
 

@@ -11,7 +11,7 @@ LEAVING: Line = [(" ", ""), *clickable([("q", "key"), (" leave", "text")], "q")]
 
 
 class FirstFrame(BaseScreen):
-    """Saves keys for the next screen, except those that leave."""
+    """Saves keys for the next screen, except those that leave the app."""
 
     LEAVE = frozenset({"q", "ctrl+c", "ctrl+q"})
 

@@ -158,7 +158,7 @@ def _report_abilities(agent: AgentDescription) -> Finding:
 
 
 def _report_none(env: Environment) -> Finding:
-    """Report that no agent was found, with the searched places and two remedies."""
+    """Report that no agent was found, with the places searched and two remedies."""
     settings, environ = env.settings.agent, env.environ
     wanted = [agent for agent in selectable_agents() if agent.program]
     looked = search_places(wanted, settings, environ)

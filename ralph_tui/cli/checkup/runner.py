@@ -15,7 +15,7 @@ PARALLEL_SHARE = 0.9
 
 
 def run_checks(checks: Mapping[str, Check], env: Environment) -> Iterator[Finding]:
-    """Yield the findings of each check as soon as they are known; `checks` is by subject."""
+    """Yield each check's findings once it is done; `checks` maps subjects to checks."""
     for what, check in checks.items():
         running = _CheckThread(what, check, env)
         found = running.wait(env.seconds)

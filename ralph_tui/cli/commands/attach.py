@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
     from ralph_tui.cli.fronts.stage import Stage  # noqa: PLC0415 - only with a terminal
 
     def load(stage: "Stage") -> "Front":
-        # Behind the first frame.
+        # Imported while the first frame is already visible.
         from ralph_tui.cli.fronts.run_viewer import RunViewer, open_replay  # noqa: PLC0415
         from ralph_tui.runtime.sources.attached import Attached, WatchedLoop  # noqa: PLC0415
         from ralph_tui.runtime.sources.snapshots import RecordedFiles  # noqa: PLC0415

@@ -115,7 +115,7 @@ def _show(args: argparse.Namespace) -> int:
     if loaded.problems:
         sys.stdout.flush()
         wrong = loaded.problems
-        several = 1 < len(wrong) <= MAX_SENTENCES  # the error counts any beyond that
+        several = 1 < len(wrong) <= MAX_SENTENCES  # for more, the error adds the count
         problems = (*wrong, f"{len(wrong)} settings are not valid") if several else wrong
         raise SettingsError(problems)
     return ExitCode.COMPLETED

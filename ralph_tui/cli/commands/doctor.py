@@ -1,4 +1,4 @@
-"""``ralph-tui doctor``: check the set-up, test the channels, show the embedder for tasks.
+"""``ralph-tui doctor``: check the set-up, test the channels, show the embedder for similar tasks.
 
 The checks are in `cli.checkup`.
 """

@@ -124,7 +124,7 @@ def _parse_task(args: argparse.Namespace) -> tuple[str, int | None]:
 
 
 def _show_list(root: Path, args: argparse.Namespace, tracked: frozenset[str]) -> int:
-    """List the tasks, and the runs without a task; `tracked` loops of hooks belong to tasks."""
+    """List tasks and runs without a task; loops in `tracked` are already listed as tasks."""
     rows = _filtered(list_tasks(root), root, args)
     foreign = foreign_runs()
     imported = foreign.find(root)

@@ -54,7 +54,7 @@ def _show(args: argparse.Namespace) -> int:
     root = worktree_root(Path.cwd())
     if args.run is None and args.iteration is None and args.session is None:
         found = find_ours(root, None)
-        # This folds a journal with the loop's own layers.
+        # Slow to import: it rebuilds the run's state with the loop's own layers.
         from ralph_tui.runtime.next_prompt import next_prompt  # noqa: PLC0415
 
         k, text, cut, outcome = next_prompt(

@@ -116,7 +116,7 @@ class _Plan:
         return _words(len(self.files), sum(file.size for file in self.files), len(self.all_refs))
 
     def lines(self, *, whole: bool) -> list[str]:
-        """Return the lines that the user decides on; with `whole`, every file and ref."""
+        """Return the lines shown before the user confirms; with `whole`, every file and ref."""
         lines = [line for run in self.runs for line in self._run_lines(run, whole=whole)]
         if self.orphans:
             owners = Counter(ref.run_id for ref in self.orphans)

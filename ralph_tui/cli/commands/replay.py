@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
         from ralph_tui.cli.fronts.stage import Stage  # noqa: PLC0415 - lines need no screen
 
         def load(stage: "Stage") -> "Front":
-            # Behind the first frame.
+            # Imported while the first frame is already visible.
             from ralph_tui.cli.fronts.run_viewer import open_replay  # noqa: PLC0415
 
             return open_replay(to_replay(found), stage, at=args.at)

@@ -110,7 +110,7 @@ def _list(found: RecordedRun) -> int:
 
 
 def _elsewhere(found: RecordedRun, state: RunState) -> str:
-    """Say where the snapshots are if the record was copied out of its worktree; else empty."""
+    """Return where the snapshots are if the record is a copy elsewhere; otherwise empty."""
     if worktree_around(found.folder) is not None or (started := state.run.started) is None:
         return ""
     return (

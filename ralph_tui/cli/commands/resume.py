@@ -95,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
 def _prepare(
     args: argparse.Namespace, root: Path, run: "RecordedRun", warn: Warn
 ) -> tuple[RunFactory, Presentation]:
-    # Behind the first frame.
+    # Imported while the first frame is already visible.
     from ralph_tui.runtime.resumption import checkpoint_words, plan_resume  # noqa: PLC0415
 
     presentation = Presentation(args.headless, args.json, commands_from=args.commands_from)

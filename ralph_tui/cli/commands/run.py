@@ -90,7 +90,7 @@ def _agent_exists(args: argparse.Namespace) -> bool:
 
 
 def _prepare(args: argparse.Namespace, warn: Warn) -> tuple[RunFactory, Presentation]:
-    # Behind the first frame.
+    # Imported while the first frame is already visible.
     from ralph_tui.runtime.checks import is_run_ready  # noqa: PLC0415
     from ralph_tui.runtime.request import RunRequest  # noqa: PLC0415
 
@@ -102,7 +102,8 @@ def _prepare(args: argparse.Namespace, warn: Warn) -> tuple[RunFactory, Presenta
     choose_fallbacks(settings.agent)
     agent = find_agent(settings.agent)
     if agent is not None and not agent.program:
-        agent.check(AgentContext(settings.agent, folder))  # its only requirement is an argument
+        # Without a program of its own, only the user's command needs a check.
+        agent.check(AgentContext(settings.agent, folder))
     presentation = Presentation(
         args.headless,
         args.json,

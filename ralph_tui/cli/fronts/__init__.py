@@ -1,8 +1,8 @@
 """The front ends of a live run: the cockpit on a terminal, plain lines or JSON without one.
 
 ``show_run`` chooses one. Nothing is loaded before that choice, and the first frame is painted
-before the cockpit itself is loaded. Imports point one way: cockpit and background, then lines, then
-common.
+before the cockpit itself is loaded. Imports go in one direction: cockpit and
+background import lines, which imports common.
 """
 
 from typing import TYPE_CHECKING

@@ -70,7 +70,7 @@ class StartedProcess:
 
 
 def start_in_background(words: list[str]) -> int:
-    """For the parent: start `words` as a ralph-tui command line, and return once its run began.
+    """For the parent: start `words` as a ralph-tui command line, and return once its run has begun.
 
     If no run began, return the child's exit code; the child has printed the reason.
     """
@@ -89,7 +89,7 @@ def start_in_background(words: list[str]) -> int:
 
 
 def spawn_in_background(words: list[str]) -> StartedProcess | int:
-    """Like `start_in_background`, without printing anything about the run."""
+    """Like `start_in_background`, but print nothing about the run."""
     # -P: a file in the user's folder must not be imported as a module.
     command = [sys.executable, "-P", "-m", "ralph_tui", *words, FLAG]
     with tempfile.TemporaryFile("w+", errors="replace") as errors:

@@ -46,7 +46,7 @@ def print_next_steps(run: "AssembledRun", *names: StepName) -> None:
 
 
 def leave_text(state: RunState, attempt: "AttemptFolder") -> str:
-    """Describe what a run does after its screen closed, and list commands, one per line."""
+    """Describe what the run does after its screen has closed, and list commands, one per line."""
     there, at = run_argument(attempt, " --run"), run_argument(attempt)
     rows = ["the run continues here as plain lines"]
     if state.run.paused:
@@ -87,7 +87,7 @@ class Printer:
     ) -> None:
         """`state`: the state of the run before the first event to print.
 
-        `loop`: name of a fleet's loop, whose record has the name of the run in the loop's clone.
+        `loop`: name to print for a fleet's loop; the record names the run in the loop's clone.
         """
         run = state.run if state is not None else None
         self._as_json = as_json

@@ -1,6 +1,6 @@
 """The plain lines of one run in order: time, iteration, and each fact once.
 
-Each event words its own line; repetitions are omitted here.
+Each event formats its own line; this module omits repetitions.
 """
 
 from collections import Counter
@@ -177,7 +177,7 @@ class PlainLines:
         return event.line()
 
     def _question_line(self, event: ev.QuestionAsked) -> str | None:
-        """Return the question's line, without known reasons; None if there is no time to answer."""
+        """Return the question's line, omitting a known reason; None if it expires at once."""
         self._asked[event.question_id] = event
         self._decided = False
         if event.deadline is not None and event.deadline <= event.at:

@@ -151,7 +151,7 @@ class Stage:
 
 
 class ViewerFront:
-    """Base of the fronts that only display (see `Front`): every signal ends the screen."""
+    """Base class of read-only fronts (see `Front`): every signal ends the screen."""
 
     _stage: Stage
     _interrupted = False

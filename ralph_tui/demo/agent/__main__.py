@@ -19,7 +19,7 @@ BEAT_S = 0.55
 WORKERS: dict[str, type[Worker]] = {"context": PlannedWorker, "asking": AskingWorker}
 """Workers of scenarios that need a special one."""
 FAST_BEAT_S = {"context": 0.05}
-"""In this scenario the loop must be able to act between two tools; others need no pause."""
+"""Seconds between actions with ``--fast``, for scenarios in which the loop acts in between."""
 
 
 def main() -> int:

@@ -59,7 +59,7 @@ _ANSWERS: Mapping[str, Callable[[list[str]], dict[str, object]]] = {
 
 
 def answer(seconds: float) -> int:
-    """Read the question, think for `seconds`, and print the result as a real agent would."""
+    """Read the question, wait `seconds`, and print the result as a real agent would."""
     question = sys.stdin.read()
     time.sleep(seconds)
     form = question.rpartition("{")[2]

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 
 class Bug(NamedTuple):
-    """A bug, which makes `tests` of the suite's tests fail."""
+    """A bug; `tests` is the number of tests that it makes fail."""
 
     name: str
     path: str
@@ -13,7 +13,7 @@ class Bug(NamedTuple):
     diagnosis: str
     tests: int = 1
     attempts: tuple[str, ...] = ()
-    """Other versions of the broken code, which also fail."""
+    """Unsuccessful fixes, which replace the broken code but still fail the tests."""
 
 
 LEXER, PARSER = "abacus/lexer.py", "abacus/parser.py"

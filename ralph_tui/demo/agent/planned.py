@@ -40,7 +40,7 @@ class PlannedWorker(Worker):
         return words
 
     def _open_items(self) -> list[Item]:
-        """Return the open items; none once this iteration has ticked its one item."""
+        """Return the open items; empty once this iteration has completed its item."""
         left = open_items()
         done = len(ITEMS) - len(left)
         return left if done < self.iteration else []

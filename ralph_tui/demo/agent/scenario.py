@@ -39,7 +39,7 @@ STUCK_AT = 4
 def plan(
     scenario: str, iteration: int, fixed: Collection[Bug], *, guided: bool, first: str = ""
 ) -> list[Step]:
-    """Return the steps of this iteration, given the fixed bugs; `guided` by the user or not.
+    """Return the steps of this iteration, given the `fixed` bugs; `guided`: by user or redirect.
 
     `first`: the file whose bugs come before all others.
     """
@@ -66,7 +66,7 @@ def _swap_fixes(done: frozenset[Bug]) -> list[Step]:
 
 
 def _take_bugs(tests: int, bugs: list[Bug]) -> list[Bug]:
-    """Return the first bugs that affect about that many tests, without leaving a single one."""
+    """Return the first bugs that break at least `tests` tests; all if only one would be left."""
     chosen: list[Bug] = []
     for bug in bugs:
         left = sum(other.tests for other in bugs) - sum(other.tests for other in chosen)

@@ -1,4 +1,4 @@
-"""The agent's side of stream-json: one JSON object per line, both ways, with receipts.
+"""The agent's side of stream-json: one JSON object per line in both directions, with receipts.
 
 As in a real agent, a reader thread receives messages while the script works.
 """
@@ -62,7 +62,6 @@ class Wire:
         return message
 
     def send(self, kind: str, fields: Mapping[str, object]) -> None:
-        """Send one event."""
         line = {"type": kind, **fields, "session_id": self.session_id, "uuid": str(uuid.uuid4())}
         text = json.dumps(line, ensure_ascii=False) + "\n"
         with self._lock:
@@ -89,7 +88,7 @@ class Wire:
         return {}
 
     def pause(self, seconds: float) -> None:
-        """Think for a while. Raises Interrupted."""
+        """Wait, as if thinking. Raises Interrupted."""
         if self.interrupted.wait(seconds):
             raise Interrupted
 

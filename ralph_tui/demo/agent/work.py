@@ -81,7 +81,7 @@ class Worker:
         self._tests = tools.counts(output)
 
     def _delegate(self) -> None:
-        """Let a subagent look around, once."""
+        """Let a subagent explore the tests."""
         task = {"description": "Map the tests to modules", "subagent_type": "Explore",
                 "prompt": "List the test classes and say which module each covers."}  # fmt: skip
 

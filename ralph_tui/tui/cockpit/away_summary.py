@@ -59,7 +59,7 @@ def _row(line: ToneLine) -> Content:
 
 
 class AwayCockpit(CockpitScreen):
-    """A cockpit that reports once what happened, before it shows a question."""
+    """A cockpit that shows the summary once, before any question."""
 
     RECORDS_VIEWS = True
     _is_shown = False

@@ -60,7 +60,7 @@ class Body(Container):
         self.recent: list[str] = []
         """Pane names, most recently viewed first."""
         self._silent = set(layout.HOSTS)
-        """Panes that have had no content yet; a pane gets its own place with its first content."""
+        """Panes that have never had content; each gets its own place once it has some."""
         self._before_prompt: tuple[str | None, str] | None = None
         """The zoomed pane, and the pane in use, before the user opened the prompt."""
 

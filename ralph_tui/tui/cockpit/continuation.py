@@ -61,7 +61,7 @@ class Continuation:
         return self.refused(self.command(name), anywhere=bool(again))
 
     def refused(self, command: str, *, anywhere: bool = False) -> str | None:
-        """Return why this screen cannot end with a command; `anywhere` if it needs no worktree."""
+        """Return why this screen cannot end with `command`; `anywhere`: it needs no worktree."""
         record = self._source.record
         if self.fleet is not None:
             return FLEET_LOOP

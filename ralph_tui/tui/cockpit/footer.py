@@ -161,7 +161,7 @@ class Footer(LineWidget):
 
 
 class Note(LineWidget):
-    """One sentence about the record itself."""
+    """A row for one sentence about the record itself."""
 
     def __init__(self, text: str) -> None:
         super().__init__(id="note", classes="-shown" if text else "")

@@ -59,7 +59,7 @@ SINGLE: Groups = (("agent", "progress", *NARROW[1][1:]),)
 
 
 HOSTS = {"log": "progress", "learnings": "files"}
-"""The pane that gets the space of a pane that has had no content yet."""
+"""By pane: the neighbour that uses its space, and shows it as a tab, until it has content."""
 
 
 def groups(columns: int, rows: int, silent: Collection[str] = ()) -> Groups:

@@ -60,7 +60,7 @@ class OpeningScreen(FirstFrame):
     def _arrange(self) -> None:
         places = layout.groups(
             *self.app.size, layout.HOSTS
-        )  # panes that may lend their space have no content yet
+        )  # these panes have no content yet, so others use their space
         self.update_classes(self._style_classes())
         for place in places:
             for key in place:

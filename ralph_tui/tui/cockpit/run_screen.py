@@ -1,4 +1,4 @@
-"""A screen that shows a run and follows the table of actions, as its dialogs see it.
+"""Base of the screens that show a run, with actions from the table; dialogs know only this base.
 
 Rule: the next paint shows the result of each key: done, sent, or refused with a reason. A sent
 command is followed until the run has recorded its result, or until the next key.
@@ -24,7 +24,7 @@ class RunScreen(BaseScreen):
     """Base of the run screens; subclasses supply the effects of actions and extra refusals."""
 
     ALONE: ClassVar[bool] = True
-    """True if no other screen remains when this one ends."""
+    """True if the app ends with this screen."""
     effects: Mapping[str, Callable[[], object]]
     """Callbacks for the actions that send no command, by action name."""
     refusals: Mapping[str, Callable[[], str | None]]

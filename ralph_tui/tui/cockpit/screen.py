@@ -80,7 +80,7 @@ class CockpitScreen(RunScreen):
     def __init__(self, source: Source, *, notified: bool = False) -> None:
         super().__init__(source)
         self._stamp: object = None
-        self.rhythm = Rhythm(notified=notified)  # if so, each new event calls `speed_up`
+        self.rhythm = Rhythm(notified=notified)  # `notified`: each new event calls `speed_up`
         keys = self.ralph.keys
         self.body = Body(source, keys, lambda name: self.refusal(BY_NAME[name]))
         self.heads = tuple(

@@ -1,4 +1,4 @@
-"""Records when the user viewed a run: at key presses, on leaving, and at an end soon after one.
+"""Records when the user viewed a run: at key presses, on leaving, and if it ends soon after a key.
 
 Rule: an open screen alone does not count as viewing. If the terminal was closed, the run was last
 viewed when the last key was pressed.

@@ -82,7 +82,7 @@ def _heights(course: Course, columns: Columns) -> dict[int, float]:
 LEFT = 5
 """Width of the left labels in cells, including a blank."""
 RIGHT = (14, 8)
-"""Width of the right labels in cells, including a blank: in full, and at least."""
+"""Width of the right labels in cells, including a blank: the full and the minimum width."""
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ GUIDE = "┄"
 
 
 def completion(course: Course, columns: Columns, rows: int) -> list[Line]:
-    """Draw the main strip: measurements, the best one and the forecast, over the range seen."""
+    """Draw the main strip: measurements, the best one and the forecast, scaled to their range."""
     drawn = [value for part in course.segments for _, value in part]
     ahead = course.ahead
     goal = _clip_right(ahead.since, (ahead.iteration, ahead.points), columns.end) if ahead else None

@@ -21,7 +21,7 @@ Point = tuple[int, float]
 
 @dataclass(frozen=True)
 class Projection:
-    """Projection of a run at its present pace, to the goal or to the end of its budget."""
+    """Projection of a run at its current pace, to the goal or to the end of its budget."""
 
     since: Point
     """Start of the line: the last measurement, moved past iterations without one."""
@@ -75,7 +75,7 @@ def course_of(state: RunState) -> Course:
 def horizon(done: int, limit: int, *, live: bool, projected_end: int = 0) -> int:
     """Return the last iteration on the axis: those done, plus those still possible in a live run.
 
-    On a long axis, the work done fills at least half; at least a third if a forecast ends there.
+    On a long axis, completed iterations fill at least half, or a third if a forecast ends there.
     """
     if not live:
         return max(1, done)
@@ -102,7 +102,7 @@ def ahead_of(state: RunState) -> Projection | None:
 
 
 def ahead(since: Point, forecast: float | None, left: int) -> Projection | None:
-    """Project the pace that reaches the goal in `forecast` iterations, over at most `left`."""
+    """Project the current pace over at most `left` iterations; it needs `forecast` to the goal."""
     iteration, points = since[0], within(since[1])
     if forecast is None or points >= 100 or left <= 0:
         return None

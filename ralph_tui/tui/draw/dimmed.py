@@ -1,7 +1,7 @@
 """The background of a dialog: the dimmed screen below it.
 
 Textual would recompute every segment three times while a dialog opens, and again with each line of
-agent output behind it. Rule: fetch a row once per change, and mix a colour once.
+agent output behind it. Rule: fetch each row once per change, and compute each dimmed colour once.
 """
 
 from functools import lru_cache

@@ -8,7 +8,7 @@ from ralph_tui.tui.draw.spans import Line, clip, clip_line, flat, spread
 NOTICE_S = 5.0
 """How long feedback stays visible."""
 LOW = 15
-"""In terminals with fewer rows, messages have no row of their own."""
+"""Minimum terminal height in rows at which messages have a row of their own."""
 
 
 def bottom_line(y: int, height: int, message: str, keys: Callable[[int], Line], width: int) -> Line:

@@ -42,7 +42,7 @@ MARKS: Mapping[Tone, str] = {
     "bad": f"{CRITICAL.glyph} ",
     "dim": "",
 }
-"""Signs, because colour alone is never enough; a command that fails as expected has none."""
+"""Sign of each tone, because colour alone is never enough; an expected failure has none."""
 PASSES = "it already passes, so it cannot show when the work is done; add a criterion below"
 SHORT_S = 10
 """Seconds; shorter durations are shown with tenths of a second."""
@@ -148,7 +148,7 @@ class NewRun(Modal[list[str] | None]):
         self, new_runs: Callable[[], NewRuns], clock: Callable[[], float] = monotonic
     ) -> None:
         """`new_runs` is slow to load, so the form calls it in a thread."""
-        # No guard: text typed right away belongs to the form, where letters are not commands.
+        # Accept keys at once: early text belongs to the form, where letters are not commands.
         super().__init__(clock, guarded=False)
         self._new_runs = new_runs
         self._here: NewRuns | None = None

@@ -42,7 +42,7 @@ class ListScreen(BaseScreen, Generic[V]):
         raise NotImplementedError
 
     def label(self, key: Key[V]) -> str:
-        """Return a key's name for a message that refuses it."""
+        """Return the key's name for the message that says why it is refused."""
         return key.verb
 
     @property

@@ -26,7 +26,7 @@ Cell = Callable[[R, datetime, int], Line]
 """Draws a cell of a row at a given width."""
 
 CLOSE = 96
-"""Below this width, one blank separates columns; otherwise two."""
+"""Minimum width at which two blanks separate columns; in narrower tables, one does."""
 MARK = 2
 """Width of the selection mark in cells."""
 

@@ -155,7 +155,7 @@ class ChoiceQuestion(Question):
             self.dismiss(Answer(question_id=asked, answer="choose", choices=choices))
 
     def store(self) -> None:
-        """Save also the user's own words that are already the answer to a question."""
+        """Also save the user's own words that already answer a question."""
         super().store()
         labels = {option.label for choice in self._choices for option in choice.options}
         own = [text for picked in self._picked for text in picked if text not in labels]

@@ -29,9 +29,10 @@ ARROWS = {"left": "←", "right": "→", "up": "↑", "down": "↓"}
 EARLY_S = 0.4
 """Seconds after opening in which keys are ignored: they were meant for the screen below."""
 STILL_S, LONGEST_S = 1.0, 1.5
-"""Where a letter is an answer, keys typed this soon after an ignored one are also ignored.
+"""In dialogs answered by letters, how long further keys are ignored after an ignored key.
 
-Half a typed word is no answer. `LONGEST_S` seconds after opening, every key counts.
+The rest of a word typed too early must not answer. `LONGEST_S` seconds after opening, no key is
+ignored any more.
 """
 NOTICE_S = 3.0
 """How long a notice is shown."""
@@ -69,7 +70,7 @@ def key_name(event: events.Key) -> str:
 
 
 class BottomScreen(Protocol):
-    """The bottom screen of the stack, as a dialog sees it."""
+    """What dialogs need from the bottom screen of the stack."""
 
     def open_help(self) -> None:
         """Open the help: keys and signs."""
@@ -230,7 +231,6 @@ class Modal(ModalScreen[T], DimmedScreen[T]):
             self.report(NO_FURTHER)
 
     def clear_notice(self) -> None:
-        """Clear the notice."""
         self.keys_row.notice = ""
         self.show_keys()
 

@@ -65,7 +65,7 @@ class Palette(Modal[Callable[[], None] | None]):
     ]
 
     def __init__(self, offered: Sequence[Offer], clock: Callable[[], float] = monotonic) -> None:
-        # No guard: text typed right away belongs to the search, and letters do nothing else.
+        # Accept keys at once: early text belongs to the search, where letters do nothing else.
         super().__init__(clock, guarded=False)
         self._all = self.found = tuple(offered)
         self.current = 0

@@ -173,7 +173,7 @@ def _labelled(label: str, text: str, width: int) -> list[Line]:
 
 
 def enforces(option: Option, asked: QuestionAsked) -> bool:
-    """Return True if the answer puts the instructions into force, as proposed or as edited."""
+    """Return True if the answer makes the agent follow the proposed or edited instructions."""
     takers = {other.answer for other in asked.options if other.takes == "instructions"}
     return option.answer in takers or (option.answer == "roll_back" and bool(takers))
 

@@ -92,7 +92,7 @@ class Sheet(Vertical):
         self.room = (0, 0)
         """Columns and rows available for all texts."""
         self.scrolls = self.flows = False
-        """True if the body does not fit, and if not even the rest fits: then everything scrolls."""
+        """`scrolls`: the body does not fit; `flows`: nor does the rest, so everything scrolls."""
 
     def compose(self) -> ComposeResult:
         yield self.why

@@ -1,6 +1,6 @@
 """The agent's output: one row per tool call, wrapped text, and indented subagents.
 
-Rule: it must handle hundreds of rows a second, so a row that is out of view costs only one number.
+Rule: it must handle hundreds of rows a second, so an entry out of view costs one stored number.
 """
 
 from collections.abc import Callable, Sequence

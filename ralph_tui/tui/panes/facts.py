@@ -161,7 +161,7 @@ def difference(
 
 
 def _gate_at(point: TimelinePoint, state: RunState) -> GateFinished | None:
-    """Return the latest measurement at a point; an open iteration's own counts from its end."""
+    """Return a point's measurement; within an iteration, that of the files it started with."""
     return gate_before(point.span, state) if point.is_partial else point.span.gate
 
 
@@ -235,7 +235,7 @@ def _when(span: IterationSpan, state: RunState, now: datetime, open_end: str) ->
 
 
 def _context(use: ContextUse) -> tuple[list[Line], list[Line]]:
-    """Return the rows as early and late ones: early if the context use had notable effects."""
+    """Return rows to show early and rows to show late; handoffs and compactions go early."""
     if use.peak_percent is None and not (use.rollovers or use.compactions):
         return [], []
     parts = ["peak " + ("unknown" if use.peak_percent is None else filled(use.peak_percent))]

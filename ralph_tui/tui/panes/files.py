@@ -31,7 +31,7 @@ WORDS = {"test": "tests", "aiwg": "run records"}
 ORDER = ("test", "source", "config", "docs", "other", "aiwg")
 """Tests come first, because they measure everything else."""
 CROWD = 4
-"""With more tabs than this, the title has no room for a headline."""
+"""Maximum number of tabs that leave room for a headline in the title."""
 DONE = {"added": "new", "deleted": "deleted"}
 
 

@@ -72,7 +72,7 @@ def gain_or_state(span: IterationSpan, state: RunState) -> tuple[str, str]:
 
 
 def kept_words(checkpoint: CheckpointPoint) -> str:
-    """Return ``on request`` or ``by timer``; for another sender, its name."""
+    """Return ``on request`` or ``by timer``; if someone else asked for it, their name."""
     elsewhere = checkpoint.by not in ("", "you")
     return f"by {flat(checkpoint.by, 40)}" if elsewhere else CHECKPOINTS[checkpoint.trigger].word
 

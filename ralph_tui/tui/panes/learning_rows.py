@@ -104,14 +104,14 @@ def shorten_rate(rate: str) -> str:
 
 
 def rate_words(learning: Learning) -> str:
-    """Return ``helped 6 of 7 times``, or the number of runs behind an unused estimate."""
+    """Return ``helped 6 of 7 times``; for an unused estimate, the number of runs it is based on."""
     if learning.type == "estimate" and not learning.uses:
         return f"from {count(learning.runs, 'run')}"
     return learning.helped
 
 
 def whole_rows(seen: SeenLearning, iteration: int | None, width: int) -> list[Line]:
-    """Draw the zoomed form, with why it was chosen and its results in this run."""
+    """Draw the zoomed form, with the reason for its choice and its results in this run."""
     rows = brief_rows(seen, iteration, width, 6)
     fields: list[tuple[str, str]] = []
     if seen.why:
@@ -175,7 +175,7 @@ def card_rows(seen: SeenLearning, iteration: int | None, width: int) -> list[Lin
 
 
 def _prompt_text(seen: SeenLearning) -> str:
-    """Return the text that the prompt had if the learning was edited afterwards."""
+    """Return the text as it was in the prompt; empty unless the learning has since been edited."""
     return seen.shown.text if seen.in_prompt and terms.EDITED_SINCE in seen.since else ""
 
 

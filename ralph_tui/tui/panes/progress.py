@@ -131,7 +131,7 @@ ARROW = " → "
 
 
 def counts_left(readings: Sequence[ReadingTaken]) -> list[int]:
-    """Return the counts left since the source last changed, without repeats.
+    """Return the remaining counts since the source last changed, omitting consecutive repeats.
 
     Empty if the latest measurement counts nothing.
     """

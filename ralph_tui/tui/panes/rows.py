@@ -85,7 +85,7 @@ class RowsPane(Pane):
             self._ends.append(end)
 
     def _drop(self, number: int) -> None:
-        """Forget entries at the start without moving the view."""
+        """Drop entries at the start without moving the view."""
         if number <= 0:
             return
         rows = self._ends[number - 1] - self._base

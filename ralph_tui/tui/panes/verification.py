@@ -135,7 +135,7 @@ def _changed(last: GateFinished, before: GateFinished | None, width: int) -> lis
     if before is None or before is last or before.passed is None or last.passed is None:
         return []
     if before.broken or last.broken:
-        return []  # a broken build's counts are not of tests
+        return []  # a broken build reports no test counts
     then, now = set(before.failing), set(last.failing)
     # Otherwise some tests may be gone.
     whole = not last.unnamed and (last.total or 0) >= (before.total or 0)
