@@ -28,7 +28,7 @@ class Part(NamedTuple):
     """Parts with a lower rank are dropped first."""
     lines: tuple[str, ...]
     noun: str = ""
-    """The noun for one line; empty for a text, which is called `name`."""
+    """The noun for one line; empty for continuous text, which `name` describes."""
     name: str = ""
     lead: str = ""
     """Introduction to the lines; dropped with the last remaining one."""
@@ -59,7 +59,7 @@ def checkpoint_message(iteration: int, cause: str, percent: float | None) -> str
 def listed(
     heading: str, rank: int, noun: str, lines: Sequence[str], lead: str = "", given: int = 0
 ) -> Part:
-    """Return the part for a list, whose full length is at least `given`."""
+    """Return the part for a list; `given` is its full length if `lines` has only some items."""
     kept = tuple(lines[:MAX_LINES])
     more = max(len(lines), given) - len(kept)
     return Part(heading, rank, kept, noun, lead=lead, more=more)
@@ -135,11 +135,11 @@ class Measured(NamedTuple):
     after: str = ""
     """When it ran, such as ``after iteration 4``; ralph-tui's own words, not quoted."""
     ok: bool | None = None
-    """None if it was not run."""
+    """True if the command passed; None if it was not run."""
     passed: int | None = None
     """None if its output had no counts."""
     failed: int = 0
-    """Including errors."""
+    """Failing tests, including errors."""
     failing: tuple[str, ...] = ()
 
 

@@ -85,7 +85,7 @@ def _never_began(
         or any(step.points > 0 or _in_files(step.span) for step in steps)
     ):
         return written
-    assert ended is not None  # it failed
+    assert ended is not None  # a session failed
     began = "failed immediately" if ended.outcome in BROKEN else "never started work"
     why = f": {_sentence(clip(ended.reason, LONGEST))}" if ended.reason.strip() else "."
     return written.model_copy(

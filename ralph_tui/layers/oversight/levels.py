@@ -101,7 +101,7 @@ class Finding:
         ]
 
     def as_warning(self) -> "Finding":
-        """Return the finding for an overseer that only warns: no REDIRECT can be answered."""
+        """Return the finding reduced to warnings, so that no REDIRECT waits for an answer."""
         return replace(
             self, situations=tuple(one.as_warning() for one in self.situations), opened=None
         )
