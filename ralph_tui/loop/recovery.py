@@ -77,7 +77,7 @@ class Recovery(Step):
             return iteration.prepare()
         k = span.number
         self.record(iteration.step_event(k, 0))
-        iteration.recorder.write_projections()  # to show the earlier end
+        iteration.recorder.write_projections()  # so that the files show the earlier end
         self.record(*iteration.run.layers.guard.take())
         iteration.sessions.warn()
         iteration.escalation.resend()

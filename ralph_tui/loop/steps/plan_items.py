@@ -21,7 +21,7 @@ READ_S = 10.0
 GAIN = 5.0
 """Percentage points of the window that a fresh session must gain: the size of the smallest item."""
 FEW_CALLS = 3
-"""Tool calls in which no item is done: to read, to change and to test something."""
+"""Tool calls too few to finish an item: one each to read, change and test something."""
 
 LONGEST = 500
 """Maximum characters of an item that are recorded."""
