@@ -194,7 +194,7 @@ class MemoryFold(Fold):
         one = self.seen.get(staged) or SeenLearning(event.learning, "learned")
         known = self.seen.get(name)
         if staged != name and known is not None:
-            if one.current or one.sent:  # prompts carried the known one
+            if one.current or one.sent:  # still listed, or sent in a prompt
                 one.gone = "joined"
             else:
                 self.seen.pop(staged, None)
