@@ -379,7 +379,7 @@ class AgentReported(Event):
 
     @property
     def words(self) -> str:
-        """Its parts, as in ``claims 56 % · fixed two · blocked by no network · next: parser``."""
+        """The report in words, as in ``claims 56 % · fixed two · blocked by no network``."""
         blocked = f"blocked by {'; '.join(self.blockers)}" if self.blockers else ""
         following = f"next: {self.next}" if self.next else ""
         item = "" if self.item_progress is None else f"open item at {percent(self.item_progress)}"
@@ -441,7 +441,7 @@ class SessionFinished(Event):
 
     @property
     def words(self) -> str:
-        """The reason for its end, else its outcome in words."""
+        """The reason why the session ended, else its outcome in words."""
         return self.reason or in_words(self.outcome)
 
     @property

@@ -124,7 +124,7 @@ class FileInProgress(Fact):
     description: Plain = ""
     """What the work is about; empty if unknown."""
     status: Line = ""
-    """The size of the change, and how far the work is, as in ``+60 −12, 70 % done``."""
+    """The size of the change, and how far along the work is, as in ``+60 −12, 70 % done``."""
     last_line: Line = ""
     """Line of the last edit; empty if unknown."""
 
@@ -234,7 +234,7 @@ class PlanItemBegan(Event):
 
 
 class ItemTaken(Fact):
-    """A finished plan item, and what it took of the window."""
+    """A finished plan item, and how much of the window it took."""
 
     size: ItemSize
     basis: SizeBasis
@@ -243,11 +243,10 @@ class ItemTaken(Fact):
 
 
 class EarlierWindowsRead(Event):
-    """How full the windows of earlier runs here got, with the same agent and model."""
+    """How full windows got in earlier runs of this repository with the same agent and model."""
 
     kind: Literal["earlier_windows_read"] = "earlier_windows_read"
     runs: int
-    """Number of runs."""
     items: list[ItemTaken] = []
     """Their finished plan items, the latest last."""
     peaks: list[float] = []

@@ -71,7 +71,7 @@ class TestStatus(Fact):
     """False if no test ran; the counts are 0 then."""
     passed: int = 0
     failed: int = 0
-    """Including errors."""
+    """Failing tests, including errors."""
     skipped: int = 0
     total: int = 0
 
@@ -210,7 +210,7 @@ class ValidationIssue(Fact):
 
     @property
     def label(self) -> str:
-        """Its severity for a person; a critical row's sign would alarm about a mere note."""
+        """The severity shown to people; a mere note must not look alarming."""
         return "log" if self.is_note else self.severity
 
 
@@ -231,7 +231,7 @@ class ValidationDone(Event):
         return self.row_without(())
 
     def row_without(self, known: Collection[str]) -> Row | None:
-        """Return its row without the issues in `known` and those in `REPORTED`."""
+        """Return the row without the issues in `known` and those in `REPORTED`."""
         new = [one for one in self.issues if one.name not in (*known, *REPORTED)]
         text = " ".join(issue.text for issue in new)
         if not text:
