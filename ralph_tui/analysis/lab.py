@@ -144,8 +144,9 @@ def recompute(
 ) -> list[Compared]:
     """Return a row per measurement that a run has evaluated, beside its record in the journal.
 
-    Answers, rollbacks and limits come from the journal. A redirect that was not asked about at the
-    time counts as approved. A last measurement that the run did not evaluate also gets a row.
+    Answers, rollbacks and limits come from the journal. A redirect about which the user was not
+    asked at the time counts as approved. A last measurement that the run did not evaluate also gets
+    a row.
     """
     decided = {event.iteration for event in events if isinstance(event, ev.RedirectDecided)}
     state, governor = RunState(), Governor(0.0, control, oversight, intelligence)

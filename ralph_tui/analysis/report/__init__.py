@@ -61,7 +61,7 @@ class Circumstances:
     loop: str = ""
     """The fleet's name for the run, ``fleet-001/2``; empty if it is not a fleet's loop."""
     argument: str = ""
-    """The run for a command, if its name means no run or another one where the reader is."""
+    """The run's argument in commands, where its name alone would find no run or a different one."""
     copied: bool = False
     """True if the record is in no worktree."""
     now: datetime | None = None
