@@ -31,7 +31,7 @@ class RunRequest:
 
 @dataclass(frozen=True)
 class ResumeRequest:
-    """A run to resume, and what should differ from its record."""
+    """A run to resume, and the values that replace recorded ones."""
 
     command: str | None = None
     """The completion command; None for the recorded one."""

@@ -29,7 +29,7 @@ class FleetGlances(Protocol):
     """The newest fleet of a worktree, checked repeatedly in a thread."""
 
     def glance(self) -> FleetGlance | None:
-        """Return its status; None if there is no fleet or it has recorded nothing yet."""
+        """Return the fleet's status; None if there is no fleet or it has recorded nothing yet."""
 
 
 class ListedRuns:
