@@ -164,7 +164,7 @@ class Handoff(NamedTuple):
     percent: float | None = None
     """Used percentage of the context window; None if unknown."""
     level: str = ""
-    """The level that this percentage is in; empty if unknown."""
+    """The level at `percent`; empty if unknown."""
     done: tuple[str, ...] = ()
     """Plan items that were ticked in this iteration."""
     changed: tuple[FileInProgress, ...] = ()
@@ -174,9 +174,9 @@ class Handoff(NamedTuple):
     progress: str = ""
     """Progress on `item`."""
     parts_done: tuple[str, ...] = ()
-    """Its completed parts."""
+    """The completed parts of `item`."""
     focus: str = ""
-    """Its next open part."""
+    """The next open part of `item`."""
     summary: str = ""
     """The work in progress."""
     summary_by: str = "the agent"

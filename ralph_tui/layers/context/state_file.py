@@ -211,7 +211,7 @@ class Checkpoint(NamedTuple):
     timestamp: str
     """ISO 8601, UTC."""
     handoff_file: str
-    """Relative to the project."""
+    """Path relative to the project."""
     resume_summary: str = ""
     files_in_progress: tuple[FileInProgress, ...] = ()
     current_todo_item: str = ""

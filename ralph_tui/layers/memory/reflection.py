@@ -1,7 +1,8 @@
 """Write reflections on an attempt from measurements, without guessing.
 
-Rule: a reflection names causes: tests, files, errors, obstacles. Without a cause, none is written.
-The agent's own learnings do not appear here; they are separate learnings, which the user can mute.
+Rule: a reflection names causes: tests, files, errors, obstacles. Without a cause, no reflection is
+written. The agent's own learnings do not appear here; they are separate learnings, which the user
+can mute.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
