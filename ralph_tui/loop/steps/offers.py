@@ -1,4 +1,4 @@
-"""The answers to the overseer's questions, each with its full effect."""
+"""Answers to the overseer's questions, each described with its full effect."""
 
 from collections.abc import Sequence
 
