@@ -32,9 +32,9 @@ class SeenLearning:
     why: str = ""
     """Why it was chosen at its last retrieval."""
     sent: dict[int, str] = field(default_factory=dict)
-    """Its text in each prompt that carried it, by iteration."""
+    """The learning's text in each prompt that carried it, by iteration."""
     credits: dict[int, ev.LearningCredited] = field(default_factory=dict)
-    """Its effects, by iteration."""
+    """The learning's effects, by iteration."""
     promoted: ev.LearningPromoted | None = None
     gone: Gone = ""
 

@@ -53,7 +53,7 @@ class SessionSpan:
     session_id: str
     began_at: datetime
     transcript: str = ""
-    """Relative to the attempt's folder."""
+    """Path relative to the attempt's folder."""
     duration_s: float | None = None
     """None while it runs."""
 
@@ -89,7 +89,7 @@ class IterationSpan:
     ends: list[ev.SessionFinished] = field(default_factory=list)
     sessions: list[SessionSpan] = field(default_factory=list)
     agents: list[str] = field(default_factory=list)
-    """Its agents, each once, in the order of their sessions."""
+    """The iteration's agents, each once, in the order of their sessions."""
     tools: list[ActionKind] = field(default_factory=list)
     """The agent's actions in order, without repeated sequences; the first `MAX_TOOLS` kinds."""
 
