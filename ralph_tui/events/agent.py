@@ -300,7 +300,7 @@ class BackgroundTask(Fact):
     """Work that continues between the agent's turns."""
 
     what: Line
-    """Its command, or the subagent and its task."""
+    """The command of the task, or the subagent and its task."""
     age_s: float = 0.0
     """Seconds since it began."""
 

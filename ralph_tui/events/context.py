@@ -99,7 +99,7 @@ class RolloverBegan(Event):
     kind: Literal["rollover_began"] = "rollover_began"
     iteration: int
     number: int
-    """From 1 in each iteration."""
+    """Counts from 1 in each iteration."""
     cause: Cause
     percent: float | None = None
     """How full the window was, 0-100; None if unknown."""
@@ -138,7 +138,7 @@ class HandoffWritten(Event):
     number: int
     """The number of its `RolloverBegan`."""
     path: Line
-    """Relative to the attempt's folder."""
+    """Path relative to the attempt's folder."""
     read_at: Line = ""
     """The same file relative to the worktree, where the agent finds it."""
     cause: Cause
@@ -157,7 +157,7 @@ class HandoffWritten(Event):
     parts_done: list[Plain] = []
     """That item's completed sub-items."""
     focus: Plain = ""
-    """Its first open sub-item."""
+    """That item's first open sub-item."""
     next_step: Plain = ""
     guidance: list[Plain] = []
     """Guidance that the user gave to the ended session."""
@@ -247,10 +247,11 @@ class EarlierWindowsRead(Event):
 
     kind: Literal["earlier_windows_read"] = "earlier_windows_read"
     runs: int
+    """Number of earlier runs."""
     items: list[ItemTaken] = []
-    """Their finished plan items, the latest last."""
+    """Finished plan items of these runs, the latest last."""
     peaks: list[float] = []
-    """Highest percentages of their last iterations, the latest last."""
+    """Highest percentages of the runs' last iterations, the latest last."""
 
     def row(self) -> Row:
         runs = count(self.runs, "earlier run")

@@ -23,7 +23,7 @@ __all__ = [
 
 WorkPhase = Literal["early", "mid", "late", "complete", "unknown"]
 Evidence = Literal["tests", "files", "commits", "tools", "plan", "loop", "report", "text"]
-"""The source; ``loop`` is the agent's own loop, ``text`` a guess from its words."""
+"""The source of a statement; ``loop`` is the agent's own loop, ``text`` a guess from its words."""
 BlockerSource = Literal["report", "gate", "tool", "text"]
 PatternName = Literal["back_and_forth", "only_reading"]
 Approach = Literal["persist", "pivot", "escalate"]
@@ -326,7 +326,7 @@ class PromptPrepared(Event):
     kind: Literal["prompt_prepared"] = "prompt_prepared"
     iteration: int
     path: Line
-    """Relative to the attempt's folder."""
+    """Path relative to the attempt's folder."""
     urgency: Literal["low", "normal", "high", "critical"] = "normal"
     characters: int = 0
     guidance: list[Line] = []

@@ -93,14 +93,14 @@ class Learning(Fact):
 
     @property
     def helped(self) -> str:
-        """Its effect, as in ``helped 6 of 7 times``; ``not judged yet`` before its first use."""
+        """How often it helped, as in ``helped 6 of 7 times``; ``not judged yet`` before a use."""
         if not self.uses:
             return "not judged yet"
         return f"{HELPED.word} {self.successes} of {count(self.uses, 'time')}"
 
     @property
     def proof(self) -> str:
-        """Its standing, as in ``unproven: reported by 1 run`` or ``proven, reported by 3 runs``."""
+        """The standing, as in ``unproven: reported by 1 run`` or ``proven, reported by 3 runs``."""
         runs = f"reported by {count(self.runs, 'run')}"
         if self.standing != "staged":
             return f"proven, {runs}"

@@ -164,7 +164,7 @@ class EffectObserved(Event):
     level: Level
     about: Subject
     decision: Line
-    """In words, as in ``approved by you``."""
+    """The decision in words, as in ``approved by you``."""
     points: float
     """Points gained in the iterations since, compared with the files that they began with."""
     after: int = 2

@@ -53,9 +53,8 @@ class RunStarted(Event):
     command: Plain | None = None
     """The completion command."""
     criterion: Plain | None = None
-    """When the work is done, in words; you or a model judge each promise.
-
-    With a completion command, that command must pass too.
+    """Completion criterion in words; you or a model judge each promise. If there is a completion
+    command, it must pass too.
     """
     until_promise: bool = False
     """True if the work is done only after a promise, a changed file and a passing command."""

@@ -162,7 +162,7 @@ class Option(Fact):
     answer: Line
     """The word used by commands and the journal."""
     verb: Line
-    """Its effect, in a few words."""
+    """The answer's effect, in a few words."""
     takes: Takes = "nothing"
     """The input that the answer needs."""
 
@@ -174,7 +174,7 @@ class Rollback(Fact):
     iteration: int
     """The iteration whose work the snapshot contains; 0 for the start."""
     completion: float | None = None
-    """Points measured there."""
+    """Points measured in that iteration."""
     files: int = 0
     added: int = 0
     removed: int = 0

@@ -69,7 +69,7 @@ class CheckpointCaptured(Event):
     kind: Literal["checkpoint_captured"] = "checkpoint_captured"
     iteration: int
     number: int
-    """Within the iteration, from 1."""
+    """Counts from 1 within the iteration."""
     trigger: Trigger
     snapshot: int | None = None
     """Number of the snapshot; None if it could not be taken."""
