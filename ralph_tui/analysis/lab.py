@@ -1,4 +1,4 @@
-"""Run controller and overseer over a series of measurements, with the fold of a live run."""
+"""Run the controller and overseer over measurements, with the same fold as a live run."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

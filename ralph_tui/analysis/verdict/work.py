@@ -42,7 +42,7 @@ def end(state: RunState) -> Verdict | None:
 
 
 def passing(state: RunState) -> Verdict | None:
-    """Return the verdict if the completion command passes already.
+    """Return the verdict if the completion command already passes.
 
     No measurement can improve then, so this cause comes before any other finding.
     """
