@@ -212,7 +212,7 @@ class Replay:
     # the record -------------------------------------------------------------------------------
 
     def _look(self) -> None:
-        """Read what the run has recorded since; the position does not move."""
+        """Read events recorded since the last look; the position does not move."""
         self._record.look()
         length = len(self._record)
         if length < self.length:
