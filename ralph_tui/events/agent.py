@@ -132,7 +132,7 @@ class AgentChanged(Event):
         else:
             why = _WHY_NOT[self.cause].format(name=self.before) + (f", retry at {at}" if at else "")
             if self.cause == "missing" and self.reason:
-                # The first words say whether it is missing or cannot run.
+                # The first words say whether the program is missing or cannot run.
                 first = one_line(self.reason).partition(": ")[0].rstrip(".")
                 why += f" ({clip(first, LONGEST_WHY)})"
         return f"{why}; {agent or self.agent} works in the meantime"
