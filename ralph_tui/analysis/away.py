@@ -84,7 +84,7 @@ def while_away(
 ) -> list[ToneLine]:
     """Return the summary of what happened since the user last looked.
 
-    `lost`: see `Source`; `sign`: when the run's process last wrote.
+    `lost`: see `Source`; `sign`: the time of the process's last write.
     """
     known = _of_this_run(state, seen)
     entries = _since(state, known)

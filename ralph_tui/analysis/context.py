@@ -95,7 +95,7 @@ def why_handing_off(state: RunState) -> str:
 
 
 def ends_by(state: RunState) -> datetime | None:
-    """Return the latest end of a session that is handing off; None if unknown."""
+    """Return the latest time at which a session that is handing off ends; None if unknown."""
     context = state.context
     if context.rollover is not None or context.due_at is None or context.level == "L3":
         return None

@@ -1,4 +1,4 @@
-"""Run controller and overseer over a series of measurements, with the fold of a live run."""
+"""Run the controller and overseer over measurements, with the same fold as a live run."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -144,8 +144,9 @@ def recompute(
 ) -> list[Compared]:
     """Return a row per measurement that a run has evaluated, beside its record in the journal.
 
-    Answers, rollbacks and limits come from the journal. A redirect that was not asked about at the
-    time counts as approved. A last measurement that the run did not evaluate also gets a row.
+    Answers, rollbacks and limits come from the journal. A redirect about which the user was not
+    asked at the time counts as approved. A last measurement that the run did not evaluate also gets
+    a row.
     """
     decided = {event.iteration for event in events if isinstance(event, ev.RedirectDecided)}
     state, governor = RunState(), Governor(0.0, control, oversight, intelligence)

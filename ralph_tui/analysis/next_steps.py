@@ -136,7 +136,7 @@ def _more(state: RunState) -> str:
 
 
 def promise_instead(state: RunState) -> str:
-    """Return the command for a run whose completion command passed already; otherwise empty."""
+    """Return the command for a run whose completion command had already passed; otherwise empty."""
     started = state.run.started
     if started is None or not refused(state):
         return ""

@@ -78,9 +78,9 @@ def _reader() -> Callable[[str | bytes], Event]:
 def parse_event(line: str | bytes) -> Event:
     """Parse one journal line; an event of an unknown kind is kept raw.
 
-    Bytes that are not UTF-8 and lone surrogates are replaced, as quick readers of the journal do
-    not notice them. Raises ``ValueError`` for anything that is not an event; the caller knows the
-    file and the line.
+    Bytes that are not UTF-8 and lone surrogates are replaced, because the journal's quick readers
+    do not check for them. Raises ``ValueError`` for anything that is not an event; the caller knows
+    the file and the line.
     """
     try:
         return _parse(line)

@@ -132,7 +132,7 @@ class AgentChanged(Event):
         else:
             why = _WHY_NOT[self.cause].format(name=self.before) + (f", retry at {at}" if at else "")
             if self.cause == "missing" and self.reason:
-                # The first words say whether it is missing or cannot run.
+                # The first words say whether the program is missing or cannot run.
                 first = one_line(self.reason).partition(": ")[0].rstrip(".")
                 why += f" ({clip(first, LONGEST_WHY)})"
         return f"{why}; {agent or self.agent} works in the meantime"
@@ -300,7 +300,7 @@ class BackgroundTask(Fact):
     """Work that continues between the agent's turns."""
 
     what: Line
-    """Its command, or the subagent and its task."""
+    """The command of the task, or the subagent and its task."""
     age_s: float = 0.0
     """Seconds since it began."""
 
@@ -379,7 +379,7 @@ class AgentReported(Event):
 
     @property
     def words(self) -> str:
-        """Its parts, as in ``claims 56 % · fixed two · blocked by no network · next: parser``."""
+        """The report in words, as in ``claims 56 % · fixed two · blocked by no network``."""
         blocked = f"blocked by {'; '.join(self.blockers)}" if self.blockers else ""
         following = f"next: {self.next}" if self.next else ""
         item = "" if self.item_progress is None else f"open item at {percent(self.item_progress)}"
@@ -441,7 +441,7 @@ class SessionFinished(Event):
 
     @property
     def words(self) -> str:
-        """The reason for its end, else its outcome in words."""
+        """The reason why the session ended, else its outcome in words."""
         return self.reason or in_words(self.outcome)
 
     @property

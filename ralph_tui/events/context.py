@@ -99,7 +99,7 @@ class RolloverBegan(Event):
     kind: Literal["rollover_began"] = "rollover_began"
     iteration: int
     number: int
-    """From 1 in each iteration."""
+    """Counts from 1 in each iteration."""
     cause: Cause
     percent: float | None = None
     """How full the window was, 0-100; None if unknown."""
@@ -124,7 +124,7 @@ class FileInProgress(Fact):
     description: Plain = ""
     """What the work is about; empty if unknown."""
     status: Line = ""
-    """The size of the change, and how far the work is, as in ``+60 −12, 70 % done``."""
+    """The size of the change, and how far along the work is, as in ``+60 −12, 70 % done``."""
     last_line: Line = ""
     """Line of the last edit; empty if unknown."""
 
@@ -138,7 +138,7 @@ class HandoffWritten(Event):
     number: int
     """The number of its `RolloverBegan`."""
     path: Line
-    """Relative to the attempt's folder."""
+    """Path relative to the attempt's folder."""
     read_at: Line = ""
     """The same file relative to the worktree, where the agent finds it."""
     cause: Cause
@@ -157,7 +157,7 @@ class HandoffWritten(Event):
     parts_done: list[Plain] = []
     """That item's completed sub-items."""
     focus: Plain = ""
-    """Its first open sub-item."""
+    """That item's first open sub-item."""
     next_step: Plain = ""
     guidance: list[Plain] = []
     """Guidance that the user gave to the ended session."""
@@ -234,7 +234,7 @@ class PlanItemBegan(Event):
 
 
 class ItemTaken(Fact):
-    """A finished plan item, and what it took of the window."""
+    """A finished plan item, and how much of the window it took."""
 
     size: ItemSize
     basis: SizeBasis
@@ -243,15 +243,15 @@ class ItemTaken(Fact):
 
 
 class EarlierWindowsRead(Event):
-    """How full the windows of earlier runs here got, with the same agent and model."""
+    """How full windows got in earlier runs of this repository with the same agent and model."""
 
     kind: Literal["earlier_windows_read"] = "earlier_windows_read"
     runs: int
-    """Number of runs."""
+    """Number of earlier runs."""
     items: list[ItemTaken] = []
-    """Their finished plan items, the latest last."""
+    """Finished plan items of these runs, the latest last."""
     peaks: list[float] = []
-    """Highest percentages of their last iterations, the latest last."""
+    """Highest percentages of the runs' last iterations, the latest last."""
 
     def row(self) -> Row:
         runs = count(self.runs, "earlier run")

@@ -25,7 +25,7 @@ class ForeignVerdict(Event):
     """The tool's name, as in ``aiwg``."""
     layer: ForeignLayer
     level: ForeignLevel = "log"
-    """Its severity in our terms."""
+    """The verdict's severity in our terms."""
     act: Line = ""
     """LOG, WARN, REDIRECT, PAUSE, ABORT, persist, pivot or escalate; empty for only a finding."""
     about: Line = ""

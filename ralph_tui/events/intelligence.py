@@ -23,7 +23,7 @@ __all__ = [
 
 WorkPhase = Literal["early", "mid", "late", "complete", "unknown"]
 Evidence = Literal["tests", "files", "commits", "tools", "plan", "loop", "report", "text"]
-"""The source; ``loop`` is the agent's own loop, ``text`` a guess from its words."""
+"""The source of a statement; ``loop`` is the agent's own loop, ``text`` a guess from its words."""
 BlockerSource = Literal["report", "gate", "tool", "text"]
 PatternName = Literal["back_and_forth", "only_reading"]
 Approach = Literal["persist", "pivot", "escalate"]
@@ -71,7 +71,7 @@ class TestStatus(Fact):
     """False if no test ran; the counts are 0 then."""
     passed: int = 0
     failed: int = 0
-    """Including errors."""
+    """Failing tests, including errors."""
     skipped: int = 0
     total: int = 0
 
@@ -210,7 +210,7 @@ class ValidationIssue(Fact):
 
     @property
     def label(self) -> str:
-        """Its severity for a person; a critical row's sign would alarm about a mere note."""
+        """The severity shown to people; a mere note must not look alarming."""
         return "log" if self.is_note else self.severity
 
 
@@ -231,7 +231,7 @@ class ValidationDone(Event):
         return self.row_without(())
 
     def row_without(self, known: Collection[str]) -> Row | None:
-        """Return its row without the issues in `known` and those in `REPORTED`."""
+        """Return the row without the issues in `known` and those in `REPORTED`."""
         new = [one for one in self.issues if one.name not in (*known, *REPORTED)]
         text = " ".join(issue.text for issue in new)
         if not text:
@@ -326,7 +326,7 @@ class PromptPrepared(Event):
     kind: Literal["prompt_prepared"] = "prompt_prepared"
     iteration: int
     path: Line
-    """Relative to the attempt's folder."""
+    """Path relative to the attempt's folder."""
     urgency: Literal["low", "normal", "high", "critical"] = "normal"
     characters: int = 0
     guidance: list[Line] = []

@@ -93,14 +93,14 @@ class Learning(Fact):
 
     @property
     def helped(self) -> str:
-        """Its effect, as in ``helped 6 of 7 times``; ``not judged yet`` before its first use."""
+        """How often it helped, as in ``helped 6 of 7 times``; ``not judged yet`` before a use."""
         if not self.uses:
             return "not judged yet"
         return f"{HELPED.word} {self.successes} of {count(self.uses, 'time')}"
 
     @property
     def proof(self) -> str:
-        """Its standing, as in ``unproven: reported by 1 run`` or ``proven, reported by 3 runs``."""
+        """The standing, as in ``unproven: reported by 1 run`` or ``proven, reported by 3 runs``."""
         runs = f"reported by {count(self.runs, 'run')}"
         if self.standing != "staged":
             return f"proven, {runs}"
@@ -123,7 +123,7 @@ class Retrieved(Learning):
 
 
 class LearningsRetrieved(Event):
-    """Step 2: learnings for this iteration, best first; empty only after a non-empty list."""
+    """Step 2: learnings for this iteration, best first; empty if none fit any more."""
 
     kind: Literal["learnings_retrieved"] = "learnings_retrieved"
     iteration: int
@@ -195,7 +195,7 @@ class LearningChanged(Event):
         return self.row_of(self.learning_id)
 
     def row_of(self, name: str) -> Row:
-        """Return its row; `name` is the learning's text or its id."""
+        """Return the event's row; `name` is the learning's text or its id."""
         whom = clip(name, 2 * NAMED) or self.learning_id
         text = f"{CHANGED[self.change]} by {sender_label(self.by)}: {whom}"
         return Row("owner", "MEMORY", text, name)

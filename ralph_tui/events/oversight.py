@@ -70,7 +70,7 @@ class Detected(Fact):
 
 
 class HealthTotals(Fact):
-    """The overseer's work in a run so far."""
+    """The overseer's work in a run so far; interventions are counted by level."""
 
     checks: int = 0
     detections: int = 0
@@ -79,7 +79,6 @@ class HealthTotals(Fact):
     redirects: int = 0
     pauses: int = 0
     aborts: int = 0
-    """Interventions have a total for each level."""
 
 
 class HealthChecked(Event):
@@ -165,7 +164,7 @@ class EffectObserved(Event):
     level: Level
     about: Subject
     decision: Line
-    """In words, as in ``approved by you``."""
+    """The decision in words, as in ``approved by you``."""
     points: float
     """Points gained in the iterations since, compared with the files that they began with."""
     after: int = 2

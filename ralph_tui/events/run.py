@@ -53,9 +53,8 @@ class RunStarted(Event):
     command: Plain | None = None
     """The completion command."""
     criterion: Plain | None = None
-    """When the work is done, in words; you or a model judge each promise.
-
-    With a completion command, that command must pass too.
+    """Completion criterion in words; you or a model judge each promise. If there is a completion
+    command, it must pass too.
     """
     until_promise: bool = False
     """True if the work is done only after a promise, a changed file and a passing command."""
@@ -158,7 +157,7 @@ class IterationStarted(Event):
 
 
 class StepEntered(Event):
-    """The loop enters one of its 17 steps (0: the preparation before iteration 1)."""
+    """The loop entered one of its 17 steps (0: the preparation before iteration 1)."""
 
     kind: Literal["step_entered"] = "step_entered"
     iteration: int
@@ -230,7 +229,7 @@ class Unpaused(Event):
         return Row("owner", "CONTINUED", f"by {sender_label(self.by)}")
 
     def row_after(self, paused_at: datetime | None) -> Row:
-        """Return its row below the pause; pass None if the pause had not begun."""
+        """Return the row to show below the pause; pass None if the pause had not begun."""
         if paused_at is None:
             return Row("owner", "", f"withdrawn by {sender_label(self.by)}")
         lasted = duration((self.at - paused_at).total_seconds())
@@ -329,7 +328,7 @@ class RunFinished(Event):
         return self.row()._replace(text=where, detail=self.reason)
 
     def line(self, *, measured: bool = True) -> str:
-        """Return its line; with `measured` False, it omits the percentage of an unmeasured run."""
+        """Return the line; pass False as `measured` to omit the percentage of an unmeasured run."""
         done = count(self.iterations, "iteration") if self.iterations else "no iteration"
         reached = percent(self.completion) if measured or self.completion else "never measured"
         cost = "" if self.cost_usd is None else f", {money(self.cost_usd)}"

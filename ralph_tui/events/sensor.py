@@ -46,7 +46,7 @@ class GateFinished(Event):
     tail: Plain = ""
     """The end of the output, at most 4000 characters."""
     log: Line = ""
-    """Relative to the attempt's folder."""
+    """Path relative to the attempt's folder."""
     error: Plain = ""
     """One sentence if the command could not be run; empty if it ran."""
     broken: Line = ""

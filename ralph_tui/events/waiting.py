@@ -123,7 +123,7 @@ class WaitStarted(Event):
         return Row("warn", terms.WAITS[self.cause].brief.upper(), text, self.reason)
 
     def line(self, *, why: bool = True) -> str:
-        """Return its line; `why` adds the service's reason."""
+        """Return the event's line; `why` adds the service's reason."""
         until = "" if self.until is None else f" until {due(self.until, self.at)}"
         what = f" ({self.words(self.at)})" if self.since is not None else ""
         reason = f": {self.reason}" if why and self.reason else ""
@@ -147,7 +147,7 @@ class WaitEnded(Event):
         return self.row_after(self.waited_s)
 
     def row_after(self, waited_s: float) -> Row:
-        """Return its row after `waited_s` seconds of consecutive waits."""
+        """Return the event's row after `waited_s` seconds of consecutive waits."""
         by = "" if self.by == "the clock" else f", requested by {terms.sender_label(self.by)}"
         return Row("log", "CONTINUED", f"after {duration(waited_s)}{by}")
 
@@ -162,7 +162,7 @@ class Option(Fact):
     answer: Line
     """The word used by commands and the journal."""
     verb: Line
-    """Its effect, in a few words."""
+    """The answer's effect, in a few words."""
     takes: Takes = "nothing"
     """The input that the answer needs."""
 
@@ -174,7 +174,7 @@ class Rollback(Fact):
     iteration: int
     """The iteration whose work the snapshot contains; 0 for the start."""
     completion: float | None = None
-    """Points measured there."""
+    """Points measured in that iteration."""
     files: int = 0
     added: int = 0
     removed: int = 0
@@ -200,7 +200,7 @@ class QuestionAsked(Event):
     about: Line = ""
     """The subject of an intervention, as in ``stuck``."""
     severity: Line = ""
-    """Of an intervention: low, medium, high or critical."""
+    """Severity of the intervention: low, medium, high or critical."""
     evidence: list[Plain] = []
     """Further evidence, one sentence each."""
     proposal: Plain = ""
@@ -250,7 +250,7 @@ class QuestionAnswered(Event):
     budget_usd: float = 0.0
     """Extra budget granted, in dollars."""
     choices: list[list[Plain]] = []
-    """For a ``choice``, per question of the agent: the labels chosen or the user's own words."""
+    """For a ``choice``: by question, the labels chosen or the user's own words."""
 
     def decision(self, asked: QuestionAsked | None = None) -> str:
         """Return ``approved by you`` or ``no answer in 2 min: approved``.
@@ -281,12 +281,12 @@ class QuestionAnswered(Event):
         return self.row_of(None)
 
     def row_of(self, asked: QuestionAsked | None) -> Row:
-        """Return its row below the question `asked`."""
+        """Return the row to show below the question `asked`."""
         words = f": {self.text}" if self.text and self.answer == "guide" else ""
         return Row("owner", "", f"{self.decision(asked)}{words}", self.text)
 
     def line(self, asked: QuestionAsked | None = None) -> str:
-        """Return its line; `asked` is the question, if known."""
+        """Return the event's line; `asked` is the question, if known."""
         if asked is not None and asked.request is not None:
             return f"asked   {asked.request.decided(self.decision(asked))}"
         if asked is not None and asked.topic in ("redirect", "pause"):

@@ -69,7 +69,7 @@ class CheckpointCaptured(Event):
     kind: Literal["checkpoint_captured"] = "checkpoint_captured"
     iteration: int
     number: int
-    """Within the iteration, from 1."""
+    """Counts from 1 within the iteration."""
     trigger: Trigger
     snapshot: int | None = None
     """Number of the snapshot; None if it could not be taken."""
@@ -83,7 +83,7 @@ class CheckpointCaptured(Event):
     files: int = 0
     """Number of files that the iteration has changed so far."""
     modified: list[Line] = []
-    """The first of these files, at most 20."""
+    """The first of these files (at most 20)."""
     interval_s: float = 0.0
     """At a session's start: time between automatic checkpoints; 0 in older journals."""
     note: Plain = ""

@@ -40,7 +40,7 @@ class ControlSettings(BaseModel):
     patience: float = Field(default=1.0, gt=0, le=100)
     """Multiplies the number of iterations before STUCK."""
     stuck_after: Annotated[int | None, Field(ge=1, le=1000), BeforeValidator(_none_if_empty)] = None
-    """Iterations without progress before STUCK; None: by the run's own pace and ``patience``."""
+    """Iterations without progress before STUCK; None: from the run's own pace and ``patience``."""
     oscillations: int = Field(default=3, ge=1, le=5)
     """Changes of direction within 6 iterations that raise OSCILLATING."""
     falls: int = Field(default=2, ge=1, le=100)
@@ -101,7 +101,7 @@ class ContextSettings(BaseModel):
     model_handoff_model: Text = None
     """Model; None: the agent's small model."""
     model_handoff_timeout_s: Seconds = Field(default=60.0, ge=1, le=DAY)
-    """Timeout; after it, the template is used."""
+    """Timeout, after which the template is used."""
     commit_wip: bool = False
     """True: commit the work of each session that hands off to your branch."""
     state_file: Text = None
@@ -155,26 +155,26 @@ class IntelligenceSettings(BaseModel):
     model_prompts_model: Model = None
     """Model; None: the agent's small model."""
     model_prompts_timeout_s: Seconds = Field(default=90.0, ge=1, le=DAY)
-    """Timeout; after it, the template is used."""
+    """Timeout, after which the template is used."""
     model_assessment: bool = False
     """True: a model gives a second opinion on each iteration."""
     model_assessment_model: Model = None
     """Model; None: the agent's small model."""
     model_assessment_timeout_s: Seconds = Field(default=120.0, ge=1, le=DAY)
-    """Timeout; after it, the assessment is used without the opinion."""
+    """Timeout, after which the assessment is used without the opinion."""
     model_reflections: bool = False
     """True: a model writes the reflection on an attempt. The end of the run waits for it; a run
     that is stopped, aborted or fails asks no model."""
     model_reflections_model: Model = None
     """Model; None: the agent's small model."""
     model_reflections_timeout_s: Seconds = Field(default=60.0, ge=1, le=DAY)
-    """Timeout; after it, the template is used."""
+    """Timeout, after which the template is used."""
     model_judge: bool = False
     """True: a model judges whether a plain-language criterion is met; you are asked if it fails."""
     model_judge_model: Model = None
     """Model; None: the agent's small model."""
     model_judge_timeout_s: Seconds = Field(default=120.0, ge=1, le=DAY)
-    """Timeout; after it, you are asked."""
+    """Timeout, after which you are asked."""
 
 
 def _split(value: object) -> object:

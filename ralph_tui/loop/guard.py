@@ -56,7 +56,7 @@ class Guard:
     def attempt(
         self, layer: str, decide: Callable[[], T], fallback: Callable[[], T], *, instead: str
     ) -> T:
-        """Do the same as `guarded`, but keep a failure until `take`."""
+        """Like `guarded`, but keep any failure until `take` returns it."""
         return guarded(self._failures.append, layer, decide, fallback, instead=instead)
 
     def take(self) -> list[Event]:

@@ -119,7 +119,7 @@ class Iteration:
         self.run.record(
             ev.IterationStarted(iteration=k, max_iterations=self.run.state.run.max_iterations)
         )
-        self.recorder.write_projections()  # they count the open iteration, as the status does
+        self.recorder.write_projections()  # to count the open iteration, as the status does
         self.state_file.keep()
 
         self.run.record(self.step_event(k, 1))  # StateAssessor
@@ -209,5 +209,5 @@ class Iteration:
                 f"{all_used(k)} at {percent(reached, run.best)} "
                 f"(best {percent(run.best, reached)})" + (f"; {lacks}" if lacks else ""),
             )
-        if run.stopping == "after_iteration":  # last: a run at its limit cannot be resumed
+        if run.stopping == "after_iteration":  # checked last: a run at its limit cannot be resumed
             raise Ended("interrupted", f"stopped after iteration {k}, as asked")

@@ -74,7 +74,7 @@ class Loop(Step):
             else:
                 self.checkpoints.take_boundary(run.iteration, why)
                 self.checkpoints.save_checkpoint(run.iteration, "end")
-            if not is_unmeasured(self.state, run.iteration):  # a resume measures it
+            if not is_unmeasured(self.state, run.iteration):  # else a resume measures it
                 self.record(self.iteration.recorder.finished(run.iteration))
         if outcome == "aborted":
             self.iteration.overseer.record_abort(reason)

@@ -56,7 +56,7 @@ class Recovery(Step):
     """Continues a run where its journal ends, and completes unfinished work where possible."""
 
     def __init__(self, iteration: Iteration) -> None:
-        """`iteration`: its run has already replayed the journal into state and layers."""
+        """`iteration` belongs to a run that has already replayed its journal."""
         super().__init__(iteration.run)
         self._iteration = iteration
         end = iteration.run.state.run.finished
@@ -77,7 +77,7 @@ class Recovery(Step):
             return iteration.prepare()
         k = span.number
         self.record(iteration.step_event(k, 0))
-        iteration.recorder.write_projections()  # to show the earlier end
+        iteration.recorder.write_projections()  # so that the files show the earlier end
         self.record(*iteration.run.layers.guard.take())
         iteration.sessions.warn()
         iteration.escalation.resend()
@@ -119,7 +119,7 @@ class Recovery(Step):
                 raise Ended("aborted", made[0].decision)
 
     def _finish(self, span: IterationSpan, *, read: bool) -> None:
-        """Complete an iteration that has no final record; `read`: it has been measured."""
+        """Complete an iteration that has no final record; `read`: True if it has been measured."""
         iteration, k = self._iteration, span.number
         if read:
             iteration.assessment.catch_up(k)

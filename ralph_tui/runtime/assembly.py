@@ -117,7 +117,7 @@ def new_run(
     """
     preflight = check(folder, request)
     repository, run_id = preflight.repository, str(uuid4())
-    track_hooked_loops(repository.root)  # the plan follows their reflections
+    track_hooked_loops(repository.root)  # the plan uses reflections on these loops
     with ExitStack() as held:
         lock = held.enter_context(_locked(repository, run_id))
         attempt = AttemptFolder.create(repository.root, request.objective, datetime.now(UTC))

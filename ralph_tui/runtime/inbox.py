@@ -8,7 +8,7 @@ from ralph_tui.events import Event
 LIMIT = 10_000
 """Maximum number of waiting observations.
 
-Beyond it, their readers block, and so does the agent, on its pipe.
+Beyond it, the readers block, and then the agent blocks on its pipe.
 """
 
 

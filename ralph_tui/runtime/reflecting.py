@@ -1,7 +1,7 @@
 """Add a user's reflection on an attempt that has ended: to its journal, then to its files.
 
-This holds the worktree's lock, like any writer of a journal. For a running attempt, its own run
-does it (`commands.Reflect`).
+This holds the worktree's lock, like any writer of a journal. A live run records reflections itself
+(`commands.Reflect`).
 """
 
 import os

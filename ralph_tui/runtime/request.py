@@ -21,7 +21,7 @@ class RunRequest:
     fast: bool = False
     """Demo only: seconds instead of a minute."""
     criterion: str | None = None
-    """When the work is done, in words; if there is a command, it must also pass."""
+    """Completion criterion in words; if there is a command, it must also pass."""
     until_promise: bool = False
     """True if a passing command completes the run only once the agent promises that it is done."""
     mode: Mode = "attended"
@@ -31,7 +31,7 @@ class RunRequest:
 
 @dataclass(frozen=True)
 class ResumeRequest:
-    """A run to resume, and what should differ from its record."""
+    """A run to resume, and the values that replace recorded ones."""
 
     command: str | None = None
     """The completion command; None for the recorded one."""

@@ -42,7 +42,7 @@ class SnapshotRow:
 
     taken: SnapshotTaken
     completion: float | None
-    """In percent, if an iteration ended here and was measured."""
+    """Completion in percent, if an iteration ended here and was measured."""
     best: bool
     undo: bool
     """True if it saved the files before a restore."""
@@ -111,7 +111,7 @@ def locked(root: Path) -> Iterator[None]:
 
 
 def check_recordable(recording: Recording) -> None:
-    """Raise ``JournalError`` if nothing can be recorded after what was read."""
+    """Raise ``JournalError`` if no event can be appended after those that were read."""
     if recording.problem:
         what = recording.problem.partition(";")[0]
         raise JournalError(f"{what}; nothing was restored, because it could not be recorded")

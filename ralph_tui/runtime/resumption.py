@@ -32,7 +32,7 @@ READ_AGAIN = ("ui.", "outreach.", "limits.max_iterations", "limits.budget_usd")
 
 
 BEHIND = timedelta(minutes=1)
-"""A clock further behind the journal than this was set back."""
+"""If the clock is further behind the journal than this, it was set back."""
 
 
 @dataclass(frozen=True)

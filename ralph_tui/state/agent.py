@@ -115,7 +115,7 @@ class AgentFold(Fold):
         self.tool_calls = 0
         self.tool_errors = 0
         self.promised = False
-        """True if the latest session claimed that the task is done."""
+        """True if the latest session claimed that the task was done."""
         self.report: ev.AgentReported | None = None
         """The latest session's report, with the learnings and blockers of its whole iteration."""
         self.began = 0

@@ -62,7 +62,7 @@ class ContextFold(Fold):
         self.history: list[ContextUse] = []
         """One entry per iteration."""
         self.earlier: list[ContextUse] = []
-        """Entries of earlier runs in this repository, which say whether windows fill here."""
+        """Entries of earlier runs in this repository, which show whether windows fill up."""
         self.compactions: list[ev.ContextCompacted] = []
         """Compactions of this session."""
         self.due_at: datetime | None = None

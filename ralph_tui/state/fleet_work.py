@@ -14,4 +14,4 @@ class FleetWork:
     branch: str = ""
     """The branch in the user's repository with the run's work; empty if there is none."""
     record: str = ""
-    """The run's name for commands that restore its snapshots there; empty if they cannot."""
+    """Names the run in restore commands in that repository; empty if none can restore it."""

@@ -217,7 +217,7 @@ class Episodes(Part):
         if entry is None:
             return False
         row, within = e.row(), [made for made, one in self._made.items() if one is entry]
-        if within[-1] != (e.of, e.level):  # it would appear below a later intervention
+        if within[-1] != (e.of, e.level):  # the row would appear below a later intervention
             row = row._replace(text=e.words)
         self._log.nest(entry, e, row)
         return None

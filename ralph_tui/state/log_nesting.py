@@ -204,7 +204,7 @@ class EntryNesting(Part):
             self._log.nest(entry, e, e.row())
 
     def on_leave(self, e: ev.RunFinished | ev.RunCrashed | ev.RunResumed) -> bool | None:
-        """Close what was still open when the run ended."""
+        """Close the entries that were still open when the run ended."""
         self._window = self._interrupted = None
         if self._asked is None:
             return False

@@ -9,7 +9,7 @@ from ralph_tui.text.sanitize import one_line
 
 
 class News(Part):
-    """News already shown in the log, and the text of each learning."""
+    """The news that the log already shows, and the text of each learning."""
 
     def __init__(self) -> None:
         self._standing = ("persist", "")

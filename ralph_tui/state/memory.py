@@ -32,9 +32,9 @@ class SeenLearning:
     why: str = ""
     """Why it was chosen at its last retrieval."""
     sent: dict[int, str] = field(default_factory=dict)
-    """Its text in each prompt that carried it, by iteration."""
+    """The learning's text in each prompt that carried it, by iteration."""
     credits: dict[int, ev.LearningCredited] = field(default_factory=dict)
-    """Its effects, by iteration."""
+    """The learning's effects, by iteration."""
     promoted: ev.LearningPromoted | None = None
     gone: Gone = ""
 
@@ -194,7 +194,7 @@ class MemoryFold(Fold):
         one = self.seen.get(staged) or SeenLearning(event.learning, "learned")
         known = self.seen.get(name)
         if staged != name and known is not None:
-            if one.current or one.sent:  # prompts carried the known one
+            if one.current or one.sent:  # still listed, or sent in a prompt
                 one.gone = "joined"
             else:
                 self.seen.pop(staged, None)

@@ -23,7 +23,7 @@ class Intervention:
     about: Subject
     reason: str
     completion: float
-    """Completion in points when it was made."""
+    """Completion in points when the intervention was made."""
     decision: str = ""
     """From `QuestionAnswered.decision`; empty while open, or if no decision is needed."""
     answer: str = ""

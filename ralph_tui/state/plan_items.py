@@ -24,11 +24,11 @@ class PlanItemsFold(Fold):
         self.taken: list[tuple[ItemSize, SizeBasis, float]] = []
         """For each finished item: its size class, the basis for the class, and the points it used.
 
-        Items that were ticked together count as one, with their mean. Those of earlier runs in this
-        repository come first, so that the run's own outweigh them.
+        Items that were ticked together count as one, with their mean. Items from earlier runs in
+        this repository come first, so that the run's own outweigh them.
         """
         self.earlier = 0
-        """How many of `taken` are of earlier runs."""
+        """How many of `taken` are from earlier runs."""
         self._item: PlanItemBegan | None = None
         self._points = 0.0
         self._tokens: int | None = None

@@ -1,6 +1,6 @@
 """The agents of a run: which one is working, which ones cannot and why, and the work of each.
 
-Rule: it only records; `loop/steps/roster.py` decides how long a refusal lasts.
+Rule: it only records; `loop/steps/agents.py` decides how long a refusal lasts.
 """
 
 from collections.abc import Sequence

@@ -38,7 +38,7 @@ class CheckpointPoint:
     by: str = ""
     """The requester; empty if no one requested it or the requester is unknown."""
     modified: tuple[str, ...] = ()
-    """The first of the changed files."""
+    """The first few changed files."""
 
     @property
     def name(self) -> str:
@@ -53,7 +53,7 @@ class SessionSpan:
     session_id: str
     began_at: datetime
     transcript: str = ""
-    """Relative to the attempt's folder."""
+    """Path relative to the attempt's folder."""
     duration_s: float | None = None
     """None while it runs."""
 
@@ -75,11 +75,11 @@ class IterationSpan:
     """Snapshot of the files at the iteration's end."""
     completion: float | None = None
     kept: bool = False
-    """True if it was not measured: `completion` is the value from before."""
+    """True if it was not measured: `completion` is the previous value."""
     previous: float | None = None
     """Completion before the iteration."""
     found_changed: bool = False
-    """True if the files had changed while the run was ended, before the iteration."""
+    """True if files changed between the run's last end and this iteration."""
     prompts: list[ev.PromptPrepared] = field(default_factory=list)
     """One per session."""
     gate: ev.GateFinished | None = None
@@ -89,7 +89,7 @@ class IterationSpan:
     ends: list[ev.SessionFinished] = field(default_factory=list)
     sessions: list[SessionSpan] = field(default_factory=list)
     agents: list[str] = field(default_factory=list)
-    """Its agents, each once, in the order of their sessions."""
+    """The iteration's agents, each once, in the order of their sessions."""
     tools: list[ActionKind] = field(default_factory=list)
     """The agent's actions in order, without repeated sequences; the first `MAX_TOOLS` kinds."""
 

@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import BeforeValidator
 
 DAY = 86_400.0
-"""In seconds."""
+"""A day in seconds."""
 
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": DAY}
 _DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s*([smhd])")

@@ -33,7 +33,7 @@ class KeyRow:
     moves: bool = False
     """True if the action moves in time and may therefore use keys that move within a pane."""
     former: str = ""
-    """Its key in earlier versions, used again if the user assigns `keys` to another action."""
+    """The key in earlier versions, used again if the user assigns `keys` to another action."""
 
 
 TABLE: Mapping[str, KeyRow] = {

@@ -28,7 +28,7 @@ _NEVER = (
 )
 _CONTROLS = re.compile(f"[{_NEVER}]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
-"""Undecodable bytes in file names."""
+"""Matches undecodable bytes in file names."""
 _JOINERS = "\u200c\u200d"
 _EMOJI_STYLES = "\ufe0e\ufe0f"
 _MONGOLIAN_STYLES = "\u180b-\u180f"

@@ -36,7 +36,7 @@ _COSTS = (
     "Completion command",
     "Git at the start",
 )
-"""Facts that a reviewer needs."""
+"""Names of the facts that a reviewer needs."""
 
 Section = Callable[[Material], str]
 """Returns the text of a section; empty if there is nothing to report."""
@@ -61,7 +61,7 @@ class Circumstances:
     loop: str = ""
     """The fleet's name for the run, ``fleet-001/2``; empty if it is not a fleet's loop."""
     argument: str = ""
-    """The run for a command, if its name means no run or another one where the reader is."""
+    """The run's argument in commands, where its name alone would find no run or a different one."""
     copied: bool = False
     """True if the record is in no worktree."""
     now: datetime | None = None
@@ -71,7 +71,7 @@ class Circumstances:
 def report(events: Sequence[Event], circumstances: Circumstances, *, full: bool = True) -> str:
     """Return the page, ending with a newline. `events` must begin with ``run_started``.
 
-    `full`: everything known; otherwise only what a reviewer needs.
+    `full`: include everything known, not only what a reviewer needs.
     """
     material = Material.of(events, circumstances.now)
     material.changes, material.alive = circumstances.changes, circumstances.alive

@@ -46,7 +46,7 @@ def completion_chart(readings: Mapping[int, float], marks: Mapping[str, Mapping[
 
 
 def _level(points: float | None) -> int:
-    """Return eighths of a row: 0 without a value, otherwise at least 1, and all of them at 100."""
+    """Return a height in eighths: 0 without a value, else at least 1; only 100 fills the row."""
     if points is None or not isfinite(points):
         return 0
     if points >= 100:

@@ -82,7 +82,7 @@ def _other_question(entry: LogEntry) -> str:
 
 
 def _sent(material: Material, made: Intervention) -> str:
-    """Say whether a prompt has carried the instructions, at the earliest the next iteration's."""
+    """Say whether a prompt after the intervention's iteration has carried the instructions."""
     run = material.state.run
     if run.iteration > made.iteration:
         return " sent"

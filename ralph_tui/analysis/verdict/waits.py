@@ -32,7 +32,7 @@ TOPICS = {
 }
 """The decision to make, if the question's own text gives only the reason."""
 THEN = {"paused": "then paused", "stopping": "then it stops", "pausing": "then it pauses"}
-"""Requests made during a wait or a question, which remain pending."""
+"""Requests made during a wait or a question, which are still pending."""
 ROOM_CELLS = 300
 """Maximum cells of a verdict with a question."""
 QUIET_S = 120

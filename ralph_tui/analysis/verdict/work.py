@@ -42,7 +42,7 @@ def end(state: RunState) -> Verdict | None:
 
 
 def passing(state: RunState) -> Verdict | None:
-    """Return the verdict if the completion command passes already.
+    """Return the verdict if the completion command already passes.
 
     No measurement can improve then, so this cause comes before any other finding.
     """
@@ -177,7 +177,7 @@ def _reason(
         said = made.reason if made is not None else ""
     said = row(said).partition(";")[0]
     said = said.partition(" (")[0].rstrip(".")
-    for began in ("Completion changed ", "It turned "):  # older journals have the second
+    for began in ("Completion changed ", "It turned "):  # the second one is from older journals
         if said.startswith(began):  # the numbers that follow are in the log
             said = said.partition(" ")[2].partition(" by ")[0]
     return said[:1].lower() + said[1:]
@@ -248,7 +248,7 @@ def _no_pace(state: RunState, left: int) -> Verdict:
         word = "no progress yet"
         return Verdict(glyph, "dim", word, f"{word}: {_remain(left)}")
     word, back = "no progress now", ""
-    if now <= start:  # it was ahead of this before
+    if now <= start:  # completion was higher before
         best = f"best {percent(run.best, now)} after {place(run.best_iteration)}"
         back = f"back at {percent(now, run.best)}, {best}; "
     return Verdict(glyph, "dim", word, f"{word}: {back}{_remain(left)}")

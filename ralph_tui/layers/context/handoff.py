@@ -28,7 +28,7 @@ class Part(NamedTuple):
     """Parts with a lower rank are dropped first."""
     lines: tuple[str, ...]
     noun: str = ""
-    """The noun for one line; empty for a text, which is called `name`."""
+    """The noun for one line; empty for continuous text, which `name` describes."""
     name: str = ""
     lead: str = ""
     """Introduction to the lines; dropped with the last remaining one."""
@@ -59,7 +59,7 @@ def checkpoint_message(iteration: int, cause: str, percent: float | None) -> str
 def listed(
     heading: str, rank: int, noun: str, lines: Sequence[str], lead: str = "", given: int = 0
 ) -> Part:
-    """Return the part for a list, whose full length is at least `given`."""
+    """Return the part for a list; `given` is its full length if `lines` has only some items."""
     kept = tuple(lines[:MAX_LINES])
     more = max(len(lines), given) - len(kept)
     return Part(heading, rank, kept, noun, lead=lead, more=more)
@@ -135,11 +135,11 @@ class Measured(NamedTuple):
     after: str = ""
     """When it ran, such as ``after iteration 4``; ralph-tui's own words, not quoted."""
     ok: bool | None = None
-    """None if it was not run."""
+    """True if the command passed; None if it was not run."""
     passed: int | None = None
     """None if its output had no counts."""
     failed: int = 0
-    """Including errors."""
+    """Failing tests, including errors."""
     failing: tuple[str, ...] = ()
 
 
@@ -164,7 +164,7 @@ class Handoff(NamedTuple):
     percent: float | None = None
     """Used percentage of the context window; None if unknown."""
     level: str = ""
-    """The level that this percentage is in; empty if unknown."""
+    """The level at `percent`; empty if unknown."""
     done: tuple[str, ...] = ()
     """Plan items that were ticked in this iteration."""
     changed: tuple[FileInProgress, ...] = ()
@@ -174,9 +174,9 @@ class Handoff(NamedTuple):
     progress: str = ""
     """Progress on `item`."""
     parts_done: tuple[str, ...] = ()
-    """Its completed parts."""
+    """The completed parts of `item`."""
     focus: str = ""
-    """Its next open part."""
+    """The next open part of `item`."""
     summary: str = ""
     """The work in progress."""
     summary_by: str = "the agent"

@@ -21,7 +21,7 @@ _VARYING = re.compile(
 
 
 def hash_of(*parts: str) -> str:
-    """Return a short hash of texts in this order."""
+    """Return a short hash of the texts, in the given order."""
     digest = sha256()
     for part in parts:
         data = part.encode("utf-8", "surrogatepass")
@@ -30,6 +30,6 @@ def hash_of(*parts: str) -> str:
 
 
 def error_hash_of(text: str) -> str:
-    """Return the hash of an error regardless of times and addresses; empty for an empty text."""
+    """Return the hash of an error, ignoring times and addresses; empty for an empty text."""
     words = " ".join(_VARYING.sub("#", text).split())
     return hash_of(words) if words else ""

@@ -1,6 +1,6 @@
 """Build the state file's fields from the state of a ralph-tui run.
 
-The fields are those of other tools' loops; additions by other programs are not among them.
+The fields follow the format of other tools' loops. Fields added by other programs are left out.
 """
 
 from collections.abc import Mapping

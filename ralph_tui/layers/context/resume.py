@@ -35,7 +35,7 @@ class Resume(NamedTuple):
     """``L2``, ``L3``, ``item`` or ``asked``."""
     percent: float | None = None
     level: str = ""
-    """The level that this percentage is in; empty if unknown."""
+    """The level at `percent`; empty if unknown."""
     done: tuple[str, ...] = ()
     """Plan items and sub-items that are complete."""
     item: str = ""

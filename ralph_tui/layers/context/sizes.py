@@ -28,7 +28,7 @@ class Budget(NamedTuple):
     """Minimum points of the window that it takes."""
     high: float
     per_iteration: str
-    """How many such items one iteration takes on."""
+    """Number of such items that one iteration takes on."""
 
 
 TABLE = (

@@ -198,7 +198,7 @@ class FileInProgress(NamedTuple):
     description: str = ""
     """What the work is about; empty if unknown."""
     status: str = ""
-    """The size of its change, and how far the work is: ``+60 −12, 70 % done``."""
+    """The size of its change, and how far along the work is: ``+60 −12, 70 % done``."""
     last_line: str = ""
     """Line of the last edit, to continue from; empty if unknown."""
 
@@ -211,7 +211,7 @@ class Checkpoint(NamedTuple):
     timestamp: str
     """ISO 8601, UTC."""
     handoff_file: str
-    """Relative to the project."""
+    """Path relative to the project."""
     resume_summary: str = ""
     files_in_progress: tuple[FileInProgress, ...] = ()
     current_todo_item: str = ""

@@ -26,9 +26,9 @@ class ItemProgress(NamedTuple):
     basis: str = ""
     """The basis of `share` in words, such as ``, according to the agent``."""
     done: tuple[str, ...] = ()
-    """Its ticked sub-items."""
+    """The item's ticked sub-items."""
     focus: str = ""
-    """Its first open sub-item."""
+    """The item's first open sub-item."""
 
     @property
     def short(self) -> str:

@@ -42,7 +42,7 @@ _BAND_WORDS: dict[Band, str] = {
 
 
 def profile_words(profile: Profile) -> str:
-    """Return the display name of a set of gains: when, or how, the loop is corrected."""
+    """Return the display name of a gain profile: its phase, or its effect on the loop."""
     return _PROFILES[profile]
 
 

@@ -43,7 +43,7 @@ class Alarm:
     reason: str
     """One sentence with the evidence."""
     work: str
-    """The same for the agent: what happened to its work, without control-layer terms."""
+    """The same sentence for the agent: the effect on its work, without control-layer terms."""
     interventions: tuple[str, ...]
 
 

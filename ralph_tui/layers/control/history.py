@@ -3,7 +3,7 @@
 Every query takes constant time however long the history is. Comparisons tolerate rounding errors
 only.
 
-A grown total or a rollback lowers a measurement. The same points are subtracted from all earlier
+A larger total or a rollback lowers a measurement. The same points are subtracted from all earlier
 ones, so that the best, the marks and the pace still refer to the same work. Likewise, points that
 growth alone adds to the best are added to all earlier ones. Internally, measurements are stored
 with all subtracted points added back (*made good*); properties and methods return current values.
@@ -88,7 +88,7 @@ class History:
         self.baseline = baseline
         self.restarted = False
         self.excused = True
-        """True if a rollback, a grown total or a change of source caused the latest step."""
+        """True if a rollback, a larger total or a change of source caused the latest step."""
         self.change = 0.0
         """The latest step as measured; 0 if a rollback caused it."""
         self.taken = 0.0

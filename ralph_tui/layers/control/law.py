@@ -55,7 +55,7 @@ class Budget:
 
     @property
     def stride(self) -> int:
-        """s: a number of iterations that is small for a budget of this size."""
+        """s: a thirtieth of the iteration limit, rounded up; at most `LONGEST_STRIDE`."""
         return min(LONGEST_STRIDE, -(-self.max_iterations // 30))
 
     def used(self, iteration: int) -> float:
@@ -122,7 +122,7 @@ class Metrics:
     integral: float
     """The decayed sum of errors; usually above 1."""
     integral_mean: float
-    """The integral as a weighted mean."""
+    """The weighted mean of the errors."""
     derivative: float
     """Change in the error, 0 if it is small; negative is progress."""
     velocity: float

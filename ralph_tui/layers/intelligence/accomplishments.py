@@ -146,7 +146,7 @@ def _files(evidence: Evidence) -> Iterator[Statement]:
     files = evidence.files
     known = {change.path for change in files.changes} if files else set()
     ignored = [path for path in evidence.traces.artifacts if path not in known]
-    if ignored:  # Git does not see them
+    if ignored:  # files that Git does not track
         yield statement("files", f"artifacts: {len(ignored)} changed ({listed(ignored)})")
     if files is None:
         return

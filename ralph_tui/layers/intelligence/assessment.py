@@ -88,7 +88,7 @@ MAX_LEARNINGS = 10
 LATE, MID = 80.0, 40.0
 """Points of progress above which the phase is late or mid."""
 MANY = 3
-"""With more accomplishments than this and passing tests, the work is complete."""
+"""With more accomplishments than this and passing tests, the work counts as complete."""
 
 ENDS = {
     "error": "the session failed",

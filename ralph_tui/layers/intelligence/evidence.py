@@ -24,7 +24,7 @@ class InnerLoop:
     success: bool = False
     """True if the loop reports that its criterion was met."""
     words: str = ""
-    """Its last message."""
+    """The loop's last message."""
     task: str = ""
     active: bool = False
     """True if the loop still calls itself active."""

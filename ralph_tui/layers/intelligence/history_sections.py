@@ -68,7 +68,7 @@ def last_iteration(inputs: PromptInput) -> Section:
 
 
 def _patterns(found: Sequence[Pattern]) -> tuple[Block, ...]:
-    """Return what to do about patterns of wasted work, with their evidence."""
+    """Return advice about patterns of wasted work, with the evidence."""
     files = [one for one in found if one.name == "back_and_forth"]
     reading = [
         f"The last session did not get beyond reading: {one.words}. Make a first change early in "

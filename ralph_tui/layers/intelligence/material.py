@@ -33,7 +33,7 @@ class PromptInput:
     advice: str = ""
     """The control layer's advice."""
     criterion: str = ""
-    """When the work is done, in words; a command, if there is one, must pass too."""
+    """Completion criterion in words; if there is a command, it must pass too."""
     until_promise: bool = False
     """The work is done when the agent promises it, a file has changed, and the command passes."""
     instruction: str = ""

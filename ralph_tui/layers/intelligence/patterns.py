@@ -27,7 +27,7 @@ MAX_TOOLS = 5
 MAX_FILES = 3
 
 _COMMAND_ERROR = re.compile(r"exit (?!12[67]$)\d+")
-"""The result of a command that ran and failed, such as a failing test; not a blocker."""
+"""Matches the result of a command that ran and failed, such as a failing test; not a blocker."""
 _NO_FAILURE = ("interrupted", "no answer", "denied")
 _READS: tuple[ActionKind, ...] = ("read", "grep", "glob")
 _EDITS: tuple[ActionKind, ...] = ("edit", "write")

@@ -158,7 +158,7 @@ def _state(inputs: PromptInput) -> Section:
         )
     if gate.timed_out:
         said.append("The command ran out of time.")
-    failed = [] if gate.broken else gate.failing  # modules, if the build is broken
+    failed = [] if gate.broken else gate.failing  # in a broken build, these are modules
     names = [f"- {item(name)}" for name in failed[:NAMED_TESTS]]
     failing = Block(
         lines_of(names),
@@ -211,7 +211,7 @@ def _strategy(inputs: PromptInput) -> Section:
     explain = begun and not inputs.redirect
     how = f"{_APPROACHES[planned.approach]} {planned.reasoning.strip()}" if explain else ""
     order, left, known = "Priorities, in order", inputs.handoff, set[str]()
-    if left is not None:  # planned before the work that this session continues
+    if left is not None:  # the priorities are older than the work to be continued
         order, known = "Priorities after that, in order", {left.item, *left.done}
     open_ones = [text for text in planned.priorities if text not in known]
     first = foreign(
@@ -238,7 +238,7 @@ def _plan(inputs: PromptInput) -> Section:
             f"Tasks like this one took about {count(plan.estimated_iterations, 'iteration')}."
         )
     current = reading.next_item if reading is not None and not inputs.restored else ""
-    if inputs.handoff is not None:  # the handoff names it, from the current plan
+    if inputs.handoff is not None:  # the handoff names the current item
         current = ""
     named = foreign(
         "plan", "the plan's current item", "First open item in the plan",

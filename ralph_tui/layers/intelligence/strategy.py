@@ -34,7 +34,7 @@ class Grounds:
     standing: tuple[tuple[BlockerSource, str], ...] = ()
     """Blockers named in two consecutive reports or shown by evidence."""
     said: tuple[str, ...] = ()
-    """Other blockers."""
+    """Blockers that are not in `standing`."""
     failing: tuple[str, ...] = ()
     """Names of failing tests."""
     item: str = ""

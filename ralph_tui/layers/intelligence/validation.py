@@ -134,7 +134,7 @@ def _shrinking(readings: Sequence[ReadingTaken]) -> str:
 
 
 def _rises(readings: Sequence[ReadingTaken]) -> list[tuple[int, float]]:
-    """Return the rises of the best (iteration, points); a new source or total restarts them."""
+    """Return rises of the best (iteration, points) since the source changed or the total grew."""
     rises: list[tuple[int, float]] = []
     best = readings[0].completion
     for reading in readings[1:]:

@@ -78,7 +78,7 @@ def antipattern(
     pattern: str, consequence: str, alternative: str = "", iterations: Sequence[int] = ()
 ) -> Content:
     """Return the content of an antipattern: the mistake, its consequence and an alternative.
-    `iterations`: where it was seen.
+    `iterations`: those in which it was seen.
     """
     fields = {
         "pattern": pattern,

@@ -72,7 +72,7 @@ _PLACE: Final = re.compile(
     """,
     re.VERBOSE,
 )
-"""A file, a test, a tool or a command."""
+"""Matches a file, a test, a tool or a command."""
 _COMMON: Final = """
 a an the this that it its is are was were be and or of to in on at by for as with so then i we all
 now done complete completed finished pass passes passed passing work works working everything

@@ -12,7 +12,7 @@ def success(history: History, budget: Budget, iteration: int) -> bool | None:
 
     The required rise is a gain, or the run's mean pace (at least one test) if that is less. None if
     the iteration cannot be judged because it was not measured or only estimated. The same applies
-    if a rollback, a grown total or a change of source caused its step.
+    if a rollback, a larger total or a change of source caused its step.
     """
     if history.iteration != iteration:
         return None

@@ -8,7 +8,7 @@ class PastReflection:
     """A reflection on an earlier attempt."""
 
     cite: str
-    """For example ``task-001/001 #1``."""
+    """How to cite it, such as ``task-001/001 #1``."""
     triggered_by: str
     learning: str
     action_items: tuple[str, ...] = ()
@@ -21,5 +21,5 @@ class RelatedTask:
     task: str
     description: str
     iterations: tuple[int, ...] = ()
-    """For each completed attempt."""
+    """Number of iterations of each completed attempt."""
     reflections: tuple[PastReflection, ...] = ()

@@ -1,7 +1,8 @@
 """Write reflections on an attempt from measurements, without guessing.
 
-Rule: a reflection names causes: tests, files, errors, obstacles. Without a cause, none is written.
-The agent's own learnings do not appear here; they are separate learnings, which the user can mute.
+Rule: a reflection names causes: tests, files, errors, obstacles. Without a cause, no reflection is
+written. The agent's own learnings do not appear here; they are separate learnings, which the user
+can mute.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -85,7 +86,7 @@ def _never_began(
         or any(step.points > 0 or _in_files(step.span) for step in steps)
     ):
         return written
-    assert ended is not None  # it failed
+    assert ended is not None  # a session failed
     began = "failed immediately" if ended.outcome in BROKEN else "never started work"
     why = f": {_sentence(clip(ended.reason, LONGEST))}" if ended.reason.strip() else "."
     return written.model_copy(

@@ -49,7 +49,7 @@ class Candidate:
     score: float = 0.0
     """How well its text fits: 0 means not at all; comparable only within one result."""
     since: str = ""
-    """When it was first reported, in a form that sorts by time; empty if unknown."""
+    """Time of its first report, in a form that sorts by time; empty if unknown."""
 
 
 @dataclass(frozen=True, eq=False)  # comparing by identity is ten times as fast, and equivalent

@@ -22,7 +22,7 @@ class Step(NamedTuple):
     own: bool
     """True if its work alone caused the step.
 
-    That excludes a rollback, a grown total, a change or silence of the sensor, and unmeasured work
+    That excludes a rollback, a larger total, a change or silence of the sensor, and unmeasured work
     before it.
     """
 

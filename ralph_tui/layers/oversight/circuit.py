@@ -1,7 +1,7 @@
 """The circuit breaker: detect iterations in which nothing happens at all.
 
 If in doubt, the circuit closes. An iteration closes it if it changed a file or if its changes are
-unknown. So does a step caused by a rollback, a grown total or a change of source.
+unknown. So does a step caused by a rollback, a larger total or a change of source.
 """
 
 from dataclasses import dataclass

@@ -43,7 +43,7 @@ class Pause:
 
 
 _OPENINGS: dict[bool | None, str] = {True: "redirect", False: "intervention", None: "first warning"}
-"""Words for an episode's opening, by the user's answer; with None, the overseer only warned."""
+"""Words for what opened an episode, by the user's answer; None: the overseer only warned."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Episode:
         return self._with_marks(lambda mark: (history.reading, history.best))
 
     def lowered(self, points: float) -> "Episode":
-        """Return the episode after a grown total or a rollback subtracted points."""
+        """Return the episode after a larger total or a rollback subtracted points."""
         return self._with_marks(lambda mark: (mark.reading - points, mark.best - points))
 
     def _with_marks(self, move: Callable[[Mark], tuple[float, float]]) -> "Episode":

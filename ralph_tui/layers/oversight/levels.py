@@ -19,7 +19,7 @@ from ralph_tui.layers.oversight.trail import Trail
 from ralph_tui.state.oversight import OPENING
 
 LEVELS: tuple[Level, ...] = ("LOG", "WARN", "REDIRECT", "PAUSE", "ABORT")
-"""From a line in the log to the end of the run."""
+"""Levels in ascending order, from a log line to the end of the run."""
 _SEVERITY: dict[Level, Concern] = {
     "LOG": "low",
     "WARN": "medium",
@@ -101,7 +101,7 @@ class Finding:
         ]
 
     def as_warning(self) -> "Finding":
-        """Return the finding for an overseer that only warns: no REDIRECT can be answered."""
+        """Return the finding reduced to warnings, so that no REDIRECT waits for an answer."""
         return replace(
             self, situations=tuple(one.as_warning() for one in self.situations), opened=None
         )

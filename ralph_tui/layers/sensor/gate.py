@@ -36,7 +36,7 @@ class GateResult:
     """The outcome of one run of the completion command."""
 
     ok: bool
-    """The command ran and exited with 0 in time."""
+    """True if the command ran and exited with code 0 in time."""
     exit_code: int | None
     """As a shell reports it; None if the command did not run or was stopped."""
     timed_out: bool = False

@@ -30,7 +30,7 @@ def share_of_tests(gate: GateResult | None, expected: int) -> SourceValue | None
 
 
 def counts_of(gate: GateResult | None) -> Counts | None:
-    """Return the counts of a finished run; None if it was cut off, as they are incomplete."""
+    """Return the counts of a finished run; None if it was cut off and they are incomplete."""
     return None if gate is None or gate.timed_out or gate.cancelled else gate.counts
 
 

@@ -55,7 +55,7 @@ class AgentQuestions(Step):
         """Refusals by request key."""
 
     def watch(self) -> None:
-        """Ask the next question or close one that the agent withdrew; called while it works."""
+        """Ask the next question or close a withdrawn one; called while the agent works."""
         asking, request = self._requests, self._request
         if request is not None and request.request_id not in asking.waiting:
             last = asking.no_more

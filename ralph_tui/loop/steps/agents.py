@@ -40,14 +40,14 @@ class WaitForAgent:
 
 
 def free_at(refusal: Refusal) -> datetime | None:
-    """Return when to try a refused agent again; None: never, the user has to fix it."""
+    """Return when to try a refused agent again; None: never, because the user has to act."""
     if refusal.limit is None:
         return None
     return wait_until(refusal.at, refusal.limit, max(1, refusal.tries), refusal.resets_at)
 
 
 def choose_first(order: Sequence[str], refusals: Refusals, now: datetime) -> str:
-    """Return the agent for a new iteration; if none is free, the one that is free first."""
+    """Return the agent for a new iteration; if none is free, the one that becomes free first."""
     free = [name for name in order if _is_free(refusals.get(name), now)]
     return free[0] if free else (_earliest(order, refusals) or WaitForAgent(order[0], now)).agent
 
@@ -205,7 +205,7 @@ class Agents(Step):
         )
 
     def _end_reason(self, finished: SessionFinished) -> str:
-        """Describe why the run ends; for a single agent, in the agent's own words."""
+        """Explain why the run ends; for a single agent, in the agent's own words."""
         refusals = self._roster.refusals
         if len(self._order) == 1:
             return f"{_TWICE * (finished.outcome == 'not_started')}{finished.reason}"

@@ -98,7 +98,7 @@ class Assessment(Step):
         if not k or span is None:
             return None
         since: datetime = span.started_at
-        self._scheduler.join()  # wait for the inventory after the session, which reports commits
+        self._scheduler.join()  # the inventory after the session reports commits
         look, unseen = self._run.ports.read_traces, Traces(missing=("commits",))
         try:
             return self.guarded(

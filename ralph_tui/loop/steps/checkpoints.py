@@ -126,8 +126,8 @@ class Checkpoints(Step):
     def capture(self, iteration: int, trigger: Trigger, note: str = "", by: str = "") -> None:
         """Take a checkpoint while the session runs; its events are recorded when it is done.
 
-        If the disk is full, the session is stopped, because its work could not be saved. `by`: who
-        asked for the checkpoint.
+        If the disk is full, the session is stopped, because its work could not be saved. `by`: the
+        requester of the checkpoint.
         """
         reason = f"requested by {by}" if by else trigger
         number = self._next()

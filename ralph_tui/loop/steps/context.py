@@ -60,7 +60,7 @@ class ContextMonitor(Step):
         self._report_unknown()
 
     def watch(self) -> None:
-        """Report levels and end the session when it must hand off; called while it works."""
+        """Report levels and end a session that must hand off; called while the agent works."""
         if self._scheduler.session is None or not self._state.run.session_running:
             return  # until its start is recorded, the state describes the previous session
         self._report_unknown()
@@ -125,7 +125,7 @@ class ContextMonitor(Step):
         return calls_until(self._thresholds.stop, context.readings, context.window) == 1
 
     def _may_end(self, request: HandoffRequest) -> bool:
-        """Allow the session to finish its current work first, for as long as a tool may take."""
+        """True if the session may end now; its current work gets as long as a tool may take."""
         if request.at_once or self._now() - self._since >= self._rules.tool_wait_s:
             return True
         context = self._state.context

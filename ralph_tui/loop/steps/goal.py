@@ -27,7 +27,7 @@ CANCEL = ABORT.model_copy(update={"verb": "cancel the run; nothing was done or s
 
 
 class Goal(Step):
-    """Settles when the work is done."""
+    """Settles what completes the run."""
 
     def __init__(self, run: Run, asker: QuestionAsker) -> None:
         super().__init__(run)

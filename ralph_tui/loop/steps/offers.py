@@ -1,4 +1,4 @@
-"""The answers to the overseer's questions, each with its full effect."""
+"""Answers to the overseer's questions, each described with its full effect."""
 
 from collections.abc import Sequence
 
@@ -59,8 +59,8 @@ def roll_back(
 ) -> list[Option]:
     """Return the option to restore a better snapshot, with its effects; empty without `to`.
 
-    `instructs`: the answer also approves instructions. `readings`: percentages shown beside it,
-    from which it must be distinguishable.
+    `instructs`: the answer also approves instructions. `readings`: percentages shown beside the
+    option, which must look different from its own.
     """
     if to is None:
         return []

@@ -21,7 +21,7 @@ READ_S = 10.0
 GAIN = 5.0
 """Percentage points of the window that a fresh session must gain: the size of the smallest item."""
 FEW_CALLS = 3
-"""Tool calls in which no item is done: to read, to change and to test something."""
+"""Tool calls too few to finish an item: one each to read, change and test something."""
 
 LONGEST = 500
 """Maximum characters of an item that are recorded."""
@@ -141,7 +141,7 @@ class PlanItems(Step):
             )
 
     def _describe_misfit(self, expected: Estimate) -> str:
-        """Describe why the item needs a fresh session; empty if it fits or nothing would be gained.
+        """Explain why the item needs a fresh session; empty if it fits or nothing would be gained.
 
         A session's first item never needs one, because a handoff would only lead back to it.
         """
@@ -161,7 +161,7 @@ class PlanItems(Step):
         )
 
     def _describe_forecast(self) -> str:
-        """Describe why the next item would hardly begin before the checkpoint, whatever its size.
+        """Explain why the checkpoint comes too soon to begin the next item, whatever its size.
 
         Between two items, a handoff costs no understanding of the work; a few calls later it does.
         """

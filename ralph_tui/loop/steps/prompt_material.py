@@ -28,7 +28,7 @@ LAST_REPORTS = 2
 
 
 def guidance_only(iteration: int, start: ev.RunStarted, state: RunState) -> PromptInput:
-    """Return only the user's words, with nothing derived; a fallback prompt contains no more."""
+    """Return an input with only the user's words, which is all that a fallback prompt contains."""
     redirect, goal = state.oversight.redirect, state.run.started or start
     return PromptInput(
         objective=start.objective,
@@ -55,7 +55,7 @@ def full_input(
 ) -> PromptInput:
     """Return everything known about the run, for a prompt.
 
-    `control`: None if that layer is off, and before the first measurement. Without
+    `control` is None if the control layer is off or nothing has been measured yet. Without
     `settings.memory.enabled`, nothing from earlier runs is included, even if it is recorded.
     """
     agent, known = state.agent, state.intelligence
@@ -63,7 +63,7 @@ def full_input(
     reading, gate = measured(state)
     last = _last_worked(iteration, state)
     assessed = None if restored else known.assessments.get(last)
-    assessment = assessed if last else None  # the baseline is no work
+    assessment = assessed if last else None  # the baseline is not work
     strategy = None if restored else known.strategies.get(iteration)
     if control is not None:
         control = replace(control, signal=_urgent(control.signal, strategy))
@@ -126,7 +126,7 @@ def _phase(iteration: int, reading: ev.ReadingTaken | None, state: RunState) -> 
 
 
 def _errors(iteration: int, last: int, state: RunState) -> list[str]:
-    """Return the validation errors before this session and after the last to report."""
+    """Return the errors that validation found before this session and after the last one."""
     known, reading = state.intelligence.validations, state.gate.readings[-1:]
     reported = {"near_limit", "unproven_promise"}  # other sections of the prompt report these
     if any(one.missing for one in reading):
@@ -231,7 +231,7 @@ def _advice(control: Evaluation, state: RunState, iteration: int, *, planned: bo
 
 
 def _urgent(signal: ev.SignalComputed, strategy: ev.StrategyPlanned | None) -> ev.SignalComputed:
-    """Return the signal; a change of approach makes it urgent, however near the end is."""
+    """Return the signal with the strategy's minimum urgency, unless it is already critical."""
     least = strategy.adjustments.get("urgency") if strategy else None
     if least is None or signal.urgency == "critical":
         return signal

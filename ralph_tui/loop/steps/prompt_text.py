@@ -48,7 +48,7 @@ def compose_prompt(
 ) -> Prompt:
     """Return the prompt for an iteration; with the intelligence layer off, only the user's words.
 
-    `control`: None if the control layer is off.
+    `control` is None if the control layer is off.
     """
     if not settings.intelligence.enabled:
         return basic_prompt(iteration, start, state)

@@ -66,7 +66,7 @@ class PromptWriter(Step):
         """This iteration's prompt as you edited it, and the standing instruction it contains."""
 
     def write(self, k: int, control: Evaluation | None) -> PromptText:
-        """Write the prompt. `control`: None if that layer is off, and before a measurement."""
+        """Write the prompt; `control` is None if that layer is off or nothing is measured yet."""
         self._answer = self._user_edit = None
         words = self._compose(k, control)
         words = self._reword(k, control, words)
@@ -89,7 +89,7 @@ class PromptWriter(Step):
             lambda: words,
             instead="the template's prompt is sent",
         )
-        words = replace(words, composed="")  # the iteration's own is already saved
+        words = replace(words, composed="")  # the iteration's composed prompt is already saved
         self._save(k, words, [item.guidance_id for item in self._state.guidance.queued])
         return words
 
@@ -264,7 +264,7 @@ class PromptWriter(Step):
 
         if self._assessment.path:
             self._assessment.save()  # with the priorities
-        before = k - 1  # its result led to this prompt
+        before = k - 1  # the iteration whose result led to this prompt
         contents = {NEXT_PROMPT: words.composed, SYSTEM_CONTEXT: words.system_context}
 
         def write_beside() -> dict[str, str]:

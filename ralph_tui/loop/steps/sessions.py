@@ -196,13 +196,13 @@ class Sessions(Step):
             if self._switch_agent(k, finished, watchdog):
                 resume, taken_over = None, f"\n\n{TAKEN_OVER}"
             elif finished.outcome == "limited":
-                if finished.tokens and resumes:  # without an answer, no work had begun
+                if finished.tokens and resumes:  # without tokens, no work had begun
                     resume, continue_prompt = turn.session_id, CONTINUE_SERVED
             elif finished.outcome == "silent":
                 resume, continue_prompt = (turn.session_id if resumes else None), CONTINUE
             elif finished.outcome in ("unresumable", "not_started"):
                 resume = None
-            elif finished.outcome == "stopped":  # by a full disk; the run continues
+            elif finished.outcome == "stopped":  # because the disk was full; the run continues
                 resume = None
                 self._checkpoints.retry_boundary(k)
             elif finished.outcome not in ("rolled_over", "context_full"):
@@ -334,7 +334,7 @@ class Sessions(Step):
         questions.end()
         scheduler.join()
         self._items.end()
-        self._patterns.look()  # also at the results of its last calls
+        self._patterns.look()  # include the results of the last calls
         self._context.end()
         return finished
 

@@ -61,7 +61,7 @@ class Watchdog:
     def watch(self) -> None:
         """Ask about a silent agent, or withdraw the question; called while the agent works."""
         run = self._state.run
-        if self._state.asking.waiting:  # it is waiting for the user
+        if self._state.asking.waiting:  # the agent is waiting for the user
             self._withdraw("the agent asked a question")
             self._quiet_since = self._last_output_at = self._now()
             return

@@ -324,7 +324,7 @@ class Scheduler:
 
     def _handle(self, command: Command) -> str | None:
         """Carry out a user command or refuse it; return the reason for a refusal."""
-        if isinstance(command, Present):  # it requests nothing and is not recorded
+        if isinstance(command, Present):  # only a sign of presence: not recorded
             self.seen_at = self.host.clock.now()
             return None
         reason = "the run is ending" if self.ending else refusal(command, self.state, self)

@@ -46,7 +46,7 @@ class ArchivedRuns:
     """Implements `ports.search.Archive` for a worktree."""
 
     def __init__(self, root: Callable[[], Path]) -> None:
-        """`root` returns the worktree, which a new run knows only after a while."""
+        """`root` returns the worktree, which is not known yet when a new run begins."""
         self._root = root
 
     def search(self, query: str, limit: int = 50) -> Sequence[Found]:

@@ -86,7 +86,7 @@ class Attached:
             self.note = self._journal.problem or newer  # the verdict already shows `lost`
 
     def clock(self, state: RunState) -> datetime:
-        """Return the wall time, or the last sign of life once the process is gone."""
+        """Return the wall time; once the process is gone, return its last sign of life."""
         return state.at + self._after if self.lost else self._wall_clock()
 
     def send(self, command: Command) -> None:

@@ -86,7 +86,7 @@ def explain_read_only(run: ForeignRun) -> str:
 
 
 def to_replay(run: AnyRun) -> "Path | Recording":
-    """Return what a screen opens: events, or our journal's path, as it may be long or growing."""
+    """Return the events for a screen, or our journal's path, because it may be long or growing."""
     return run.journal if isinstance(run, RecordedRun) else read_run(run)
 
 

@@ -53,7 +53,7 @@ class Follower(Generic[F, E]):
         self.problem = ""
         """One sentence about where the journal breaks off; empty if it does not."""
         self.whole = False
-        """True once everything that was there at first has been folded."""
+        """True once all events present at the start have been folded."""
         self.path = journal
         self._fresh, self._parse, self._apply = fresh, parse, apply
         self._advice = advice

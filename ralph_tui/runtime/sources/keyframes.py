@@ -68,7 +68,7 @@ class Keyframes:
         while not self._stop.is_set():
             events = self._record.events(applied, applied + FRAME)
             if len(events) < FRAME:
-                gc.freeze()  # keyframes stay: collecting garbage among them would cause delays
+                gc.freeze()  # keyframes stay in memory: scanning them for garbage causes delays
                 return
             state.apply_all(events)
             applied += FRAME

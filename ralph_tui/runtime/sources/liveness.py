@@ -1,4 +1,4 @@
-"""Check at most once a second, by its lock, whether a process is working on a record."""
+"""Check a record's lock, at most once a second, to see if a process is working on the record."""
 
 from pathlib import Path
 

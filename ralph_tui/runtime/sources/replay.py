@@ -46,7 +46,7 @@ class ReplayTime:
         self.follow()
 
     def follow(self) -> None:
-        """Process changes of the list."""
+        """Update the times after a change to the list of moments."""
         del self._times[len(self._at) :]
         first = max(1, len(self._times))
         gaps = (
@@ -59,7 +59,7 @@ class ReplayTime:
             self._times += list(accumulate(gaps, initial=self._times[-1]))[1:]
 
     def of(self, position: int) -> float:
-        """Return the replay seconds until an event, counted from 1."""
+        """Return the replay time of an event in seconds; `position` counts from 1."""
         return self._times[position - 1] if self._times else 0.0
 
     def position(self, seconds: float, length: int) -> int:
@@ -212,7 +212,7 @@ class Replay:
     # the record -------------------------------------------------------------------------------
 
     def _look(self) -> None:
-        """Read what the run has recorded since; the position does not move."""
+        """Read events recorded since the last look; the position does not move."""
         self._record.look()
         length = len(self._record)
         if length < self.length:

@@ -29,7 +29,7 @@ class FleetGlances(Protocol):
     """The newest fleet of a worktree, checked repeatedly in a thread."""
 
     def glance(self) -> FleetGlance | None:
-        """Return its status; None if there is no fleet or it has recorded nothing yet."""
+        """Return the fleet's status; None if there is no fleet or it has recorded nothing yet."""
 
 
 class ListedRuns:
@@ -60,7 +60,7 @@ class ListedRuns:
         stamp = tuple(map(self._changed, _CHANGING))
         working = self._working()
         if stamp != self._stamp or (working and working not in self._found):
-            self._stamp, self._whole = None, False  # an error in listing is retried next time
+            self._stamp, self._whole = None, False  # after an error, the next call tries again
             self._found = {listed.name: listed for listed in list_runs(self._root)}
             self._stamp = stamp
         elif self._whole:

@@ -1,4 +1,4 @@
-"""The screen's view of a run's snapshots, by git in the run's repository, which may be gone."""
+"""A run's snapshots for its screen, read with git from its repository, which may be gone."""
 
 import threading
 from pathlib import Path

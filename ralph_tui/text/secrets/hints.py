@@ -30,7 +30,7 @@ _LETTERS = b"l" * 16
 _IDENTIFIER = re.compile(
     r"(?<![\w+/=-])(?:[0-9a-f]{40}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?![\w+/=-])"
 )
-"""A Git object's name or a UUID: no format matches either, and every journal has them."""
+"""Matches Git object names and UUIDs: every journal has them, and no format matches them."""
 _HASH = re.compile(r"\$(?:2[abxy]|[156y]|apr1)\$")
 """The dots in a password hash may split it into short words."""
 RETURN = re.compile(r"(?<=[\w+/=.~-])(?:\r|\\{1,8}r(?!\\{1,8}n))(?=[\w+/=.~-])")

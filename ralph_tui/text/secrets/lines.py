@@ -174,7 +174,7 @@ class LineFilter:
                     before = line[: begun.start()]
                     self._key_prefix = before if len(before) <= _PREFIX else ""
                 if at == begun.end() and rest:
-                    continue  # the text only names it, or quotes its lines one by one
+                    continue  # the text only mentions a key, or quotes its lines one by one
             yield begun.start(), at
 
     def _continued(self, line: str) -> Iterator[tuple[int, int]]:

@@ -1,7 +1,7 @@
 """mocha: count ``3 passing (5ms)`` after a blank line, with up to two more lines below it.
 
-The failures are listed after them. Nothing marks the start of a run, so a whole report printed by a
-test counts as another run.
+The failures are listed after these lines. Nothing marks the start of a run, so a whole report
+printed by a test counts as another run.
 """
 
 import re

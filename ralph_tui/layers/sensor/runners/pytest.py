@@ -117,7 +117,7 @@ class Pytest:
     def _titled(self, title: str, *, after_progress: bool) -> None:
         if title == _START:
             if self._open and self._open[-1].perhaps is not None:
-                self._close(self._open[-1].perhaps)  # that was its end: this is another session
+                self._close(self._open[-1].perhaps)  # the session had ended: this is another one
             self._open.append(_Session(headed=True))
             del self._open[100:]
         elif section := _SECTIONS.get(title):

@@ -66,7 +66,7 @@ class Format:
     broken: str = ""
     """An error of tests that cannot be loaded or compiled; the group is its text."""
     errors: Literal["tests", "beside", "failures"] = "tests"
-    """Errors are tests, or come in addition to them, or are also counted as failures."""
+    """How errors are counted: as tests, in addition to the tests, or also among the failures."""
 
     @cached_property
     def own(self) -> re.Pattern[str]:

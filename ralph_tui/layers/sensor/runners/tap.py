@@ -30,7 +30,7 @@ _DEEPEST = 100
 
 @dataclass
 class _Block:
-    """A point with nested points in braces; it counts as failed only if none of them failed."""
+    """A point with nested points in braces; its failure counts only if no nested point failed."""
 
     failing: str
     failed_inside: bool = False
