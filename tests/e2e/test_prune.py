@@ -305,7 +305,7 @@ def test_a_run_of_another_machine_can_be_looked_at(repo: Path, tmp_path: Path) -
         assert len(here("replay", "--json", name, cwd=empty).stdout.splitlines()) == len(cut)
         report = here("report", name, cwd=empty)
         assert report.returncode == 0, report.stderr
-        assert "**Unheard:** no end was recorded in this copy" in report.stdout
+        assert "**Unknown:** no end was recorded in this copy" in report.stdout
     assert list(empty.iterdir()) == []
 
 

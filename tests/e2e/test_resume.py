@@ -244,7 +244,7 @@ def test_a_used_up_token_budget_names_the_option_that_continues_the_run(git_repo
 
 def test_limit_reached_then_completed(limited: Path) -> None:
     said = refused(limited)
-    assert "has used up its 3 iterations" in said
+    assert "all 3 iterations are used up; allow more" in said
     assert "--max-iterations" in said
     assert "--max-iterations" in refused(limited, "--max-iterations", "3")
     after, lines = completes(limited, "--max-iterations", "4")

@@ -68,6 +68,24 @@ def test_numbers_labels_and_own_words_are_answers(
     assert (sent["answer"], sent["choices"]) == ("choose", meant)
 
 
+class Listening:
+    """A run that accepts every answer."""
+
+    name = "task-001/001"
+
+    def request(self, name: str, **fields: object) -> int:
+        return 1
+
+
+def test_the_choice_that_was_sent_is_repeated(capsys: pytest.CaptureFixture[str]) -> None:
+    asked, parser = question("choices"), argparse.ArgumentParser()
+    decide.add_arguments(parser)
+    args = parser.parse_args(["choose", "2", "1,3", "--question", str(asked["question_id"])])
+    assert answering.answer_question(Listening(), asked, args) == 0
+    shown = 'task-001/001: answered choose: "Escaped; the lexer, the tests" ('
+    assert capsys.readouterr().out.startswith(shown)
+
+
 @each_row(
     ("name", "words", "sentence"),
     [

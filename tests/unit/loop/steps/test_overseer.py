@@ -775,6 +775,9 @@ def test_health_checks_count_checks_detections_and_interventions() -> None:
         assert done.totals is not None
         assert done.totals.checks == number
         assert done.totals.detections == sum(len(one.detections) for one in checks[:number])
+    asked = world.all(ev.QuestionAsked)
+    counted = {one.iteration: one.seq for one in checks}
+    assert all(counted[one.iteration] < one.seq for one in asked), "before anybody is asked"
     made = Counter(event.level for event in world.all(ev.InterventionMade))
     totals = world.state.oversight.totals
     assert (totals.redirects, totals.pauses) == (made["REDIRECT"], made["PAUSE"])
