@@ -172,7 +172,7 @@ def report_leads_to_itself(root: Path) -> None:
     page = here("report", record, cwd=root).stdout
     assert page.startswith("# Report on fleet-001/2\n")
     command = page.rstrip().splitlines()[-1].partition("`")[2].rstrip("`")
-    assert command == f"ralph-tui report {record} --full"
+    assert command == "ralph-tui report fleet-001/2 --full"
     full = here(*shlex.split(command)[1:], cwd=root).stdout
     assert "> Second" in full
     assert f"{record}" in full
