@@ -98,7 +98,8 @@ def watch(folder: FleetFolder, loop: str | None = None, *, as_json: bool = False
 
     journal = follow_fleet(folder.journal, on_event)
     what = f"{folder.name}/{loop}" if loop else folder.name
-    if folder.owner() is not None:
+    ended = loop is not None and not is_running(read_fleet(folder.journal).state())
+    if folder.owner() is not None and not ended:
         print(f"{what}: showing its lines until it ends; ctrl+c leaves it running", file=sys.stderr)
     try:
         state = follow_to_end(journal, FleetState(), is_running)
