@@ -345,6 +345,10 @@ def test_all_that_is_wrong_in_a_file_is_told_before_anything_begins(root: Path) 
     done = here("fleet", "run", str(file), "--headless", cwd=root)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "fleet.agents is 0 and no other machine can join; pass --agents 1" in done.stderr
+    plan(root, "First", command="")
+    done = here("fleet", "run", str(file), "--detach", cwd=root)
+    assert (done.returncode, "checking the completion command" in done.stderr) == (2, False)
+    assert "fleet.command" in done.stderr
     assert not (root / ".aiwg").exists()
 
 
