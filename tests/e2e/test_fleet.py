@@ -172,7 +172,7 @@ def report_leads_to_itself(root: Path) -> None:
     page = here("report", record, cwd=root).stdout
     assert page.startswith("# Report on fleet-001/2\n")
     command = page.rstrip().splitlines()[-1].partition("`")[2].rstrip("`")
-    assert command == f"ralph-tui report {record} --full"
+    assert command == "ralph-tui report fleet-001/2 --full"
     full = here(*shlex.split(command)[1:], cwd=root).stdout
     assert "> Second" in full
     assert f"{record}" in full
@@ -345,6 +345,10 @@ def test_all_that_is_wrong_in_a_file_is_told_before_anything_begins(root: Path) 
     done = here("fleet", "run", str(file), "--headless", cwd=root)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "fleet.agents is 0 and no other machine can join; pass --agents 1" in done.stderr
+    plan(root, "First", command="")
+    done = here("fleet", "run", str(file), "--detach", cwd=root)
+    assert (done.returncode, "checking the completion command" in done.stderr) == (2, False)
+    assert "fleet.command" in done.stderr
     assert not (root / ".aiwg").exists()
 
 

@@ -200,7 +200,10 @@ def test_a_loop_has_one_name_for_all_commands(
     shown = here("replay", "fleet-001/3a", "--headless", cwd=tmp_path).stdout
     assert "run fleet-001/3a: " in shown.splitlines()[0]
     told = here("status", "fleet-001/4", cwd=tmp_path).stderr
-    assert "no run 'fleet-001/4' here; known runs: fleet-001/3a\n" in told
+    assert told.startswith(
+        "ralph-tui: no run 'fleet-001/4' here; 'ralph-tui fleet status fleet-001'"
+    )
+    assert told.endswith("known runs: fleet-001/3a\n")
     assert "'ralph-tui fleet resume'" in here("resume", "fleet-001/3a", cwd=tmp_path).stderr
 
 

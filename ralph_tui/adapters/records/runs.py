@@ -242,12 +242,16 @@ def _named(root: Path, name: str) -> RecordedRun:
     mirrors = [run for run in find_mirrors(root) if run.name.startswith(f"{fleet}/")]
     if loops := [run for run in mirrors if run.name == name]:
         return loops[-1]
-    if "/" in name and mirrors:
-        runs = mirrors
-    elif name in [folder.name for folder in fleet_folders(root)]:
+    if fleet in [folder.name for folder in fleet_folders(root)]:
+        if name == fleet:
+            raise UsageError(
+                f"{name} is a fleet, not a run: see it with 'ralph-tui fleet status {name}' or "
+                f"'ralph-tui fleet attach {name}'"
+            )
+        known = ", ".join(dict.fromkeys(run.name for run in mirrors)) or "none of this fleet"
         raise UsageError(
-            f"{name} is a fleet, not a run: see it with 'ralph-tui fleet status {name}' or "
-            f"'ralph-tui fleet attach {name}'"
+            f"no run '{one_line(name)}' here; 'ralph-tui fleet status {fleet}' shows why a loop "
+            f"has none; known runs: {known}"
         )
     if name == HOOKED and is_installed(COMMANDS[HOOKED]):
         raise UsageError(

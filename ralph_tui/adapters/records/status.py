@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 COPIED = f"{NO_END} in this copy; check the original to see whether the run continues"
 EMPTY = "its process is gone and its journal is empty; it cannot be resumed"
 FLEET_GONE = f"{NO_END}; only its fleet can continue it; see ralph-tui fleet status"
+"""For a loop's clone, which may be on another machine than its fleet."""
 NEEDED = 1 << 16
 """Bytes that a status file may need."""
 EVERY_VERSION = 1
@@ -163,13 +164,23 @@ def phase_without_end(run: RecordedRun, *, kept: int | None = None) -> tuple[str
     `kept` is the number of events before the damage, if its journal is damaged.
     """
     if run.of_fleet:
-        return "unheard", FLEET_GONE
+        return "unheard", without_fleet(run)
     if kept is not None:
         return "unheard", explain_damage(run.name, kept)
     if worktree_around(run.folder) is None:
         return "unheard", COPIED
     empty = run.journal.exists() and not run.journal.stat().st_size
     return "died", EMPTY if empty else PROCESS_GONE
+
+
+def without_fleet(run: RecordedRun) -> str:
+    """Explain that a fleet's loop has no end and its fleet no process.
+
+    The command comes first, because a status bar cuts the end off.
+    """
+    if run.fleet is None or not (run.fleet / "events.jsonl").exists():
+        return FLEET_GONE
+    return f"ralph-tui fleet resume {one_line(run.fleet.name)} may continue it; {NO_END}"
 
 
 def status_of_past(events: "Sequence[Event]", name: str, path: Path) -> RunStatus:

@@ -98,7 +98,8 @@ def watch(folder: FleetFolder, loop: str | None = None, *, as_json: bool = False
 
     journal = follow_fleet(folder.journal, on_event)
     what = f"{folder.name}/{loop}" if loop else folder.name
-    if folder.owner() is not None:
+    ended = loop is not None and not is_running(read_fleet(folder.journal).state())
+    if folder.owner() is not None and not ended:
         print(f"{what}: showing its lines until it ends; ctrl+c leaves it running", file=sys.stderr)
     try:
         state = follow_to_end(journal, FleetState(), is_running)
@@ -322,13 +323,14 @@ def left_text(folder: FleetFolder, state: FleetState, lost: Lost = "") -> str:
     """Describe the status of a fleet after its screen was left, and how to return to it."""
     rows = [f"{folder.name}: {fleet_sentence(state, datetime.now(UTC), lost=lost)}"]
     if folder.owner() is None:
+        gone = _find_deleted(worktree_root(folder.path), state)
         for purpose, places in (
             ("the winner's" if len(state.chosen) == 1 else "the winners'", ("chosen",)),
             ("the others'", ("beaten",)),
             ("its branches", ("",)),
         ):
             loops = [one for one in state.loops.values() if one.commit and one.place in places]
-            branches = [one.branch for one in loops if one.branch]
+            branches = [one.branch for one in loops if one.branch and one.branch not in gone]
             rows += [command_row(purpose, clip(", ".join(branches), 300))] if branches else []
         resumable = lost != "unheard" and not end_reason(state)
         again = f"ralph-tui fleet resume {folder.name}"

@@ -69,15 +69,7 @@ def build_plan(args: argparse.Namespace, root: Path) -> Plan:
 
         plan = Plan(loops=loops_from_issues(args, root, tries))
     elif _is_file(given):
-        # Needed only for a file.
-        from ralph_tui.adapters.clones.sources import is_commit  # noqa: PLC0415
-        from ralph_tui.fleet.config import read_fleet_file  # noqa: PLC0415
-
-        plan = read_fleet_file(
-            named_path(given),
-            {agent.name: agent.takes_command for agent in selectable_agents()},
-            lambda base: args.base is not None or is_commit(root, base),
-        )
+        plan = _read_file(args, root)
         if any(loop.issue is not None and not loop.objective for loop in plan.loops):
             from ralph_tui.fleet.cli.issues import fill_objectives  # noqa: PLC0415 - needs the network
 
@@ -85,6 +77,19 @@ def build_plan(args: argparse.Namespace, root: Path) -> Plan:
     else:
         plan = Plan(loops=tries(args, "1", given))
     return apply_arguments(plan, args)
+
+
+def _read_file(args: argparse.Namespace, root: Path) -> Plan:
+    """Read the fleet file, without its issues. Raises a ``UsageError`` that lists every problem."""
+    # Needed only for a file.
+    from ralph_tui.adapters.clones.sources import is_commit  # noqa: PLC0415
+    from ralph_tui.fleet.config import read_fleet_file  # noqa: PLC0415
+
+    return read_fleet_file(
+        named_path(args.what.strip()),
+        {agent.name: agent.takes_command for agent in selectable_agents()},
+        lambda base: args.base is not None or is_commit(root, base),
+    )
 
 
 def tries(args: argparse.Namespace, name: str, objective: str, **more: Any) -> tuple[Loop, ...]:
@@ -165,6 +170,8 @@ def run(args: argparse.Namespace) -> int:
     check_arguments(args)
     check_installed()
     if _is_background(args):
+        if _is_file((args.what or "").strip()):  # the other process would refuse it after the line
+            _read_file(args, worktree_root(Path.cwd()))
         print("checking the completion command on the base", file=sys.stderr)
         return _run_detached(args)
     plan = build_plan(args, worktree_root(Path.cwd()))

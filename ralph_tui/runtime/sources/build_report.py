@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ralph_tui.adapters.records.folders import as_argument, worktree_around, worktree_root
 from ralph_tui.adapters.records.journal import Recording
-from ralph_tui.adapters.records.runs import RecordedRun
+from ralph_tui.adapters.records.runs import RecordedRun, find_mirrors
 from ralph_tui.adapters.records.status import phase_without_end, read_status, worked_until
 from ralph_tui.adapters.workspace.hidden_refs import saved_snapshots
 from ralph_tui.adapters.workspace.repository import open_repository
@@ -55,19 +55,17 @@ def _circumstances(
         now = datetime.now(UTC) if alive else until
     loop = named.name if named.fleet is not None else ""
     around = worktree_around(kept)
-    here = not loop and around is not None and around.resolve() == root.resolve()
+    here = around is not None and around.resolve() == root.resolve()
+    argument = loop if here and (not loop or _is_newest(root, named)) else as_argument(kept)
     return Circumstances(
-        shown.as_posix(),
-        alive,
-        problems,
-        held,
-        changes,
-        end,
-        loop,
-        "" if here else as_argument(kept),
-        around is None,
-        now,
+        shown.as_posix(), alive, problems, held, changes, end, loop, argument, around is None, now
     )
+
+
+def _is_newest(root: Path, named: RecordedRun) -> bool:
+    """True if the name of a fleet's loop means this attempt."""
+    attempts = [run.folder for run in find_mirrors(root) if run.name == named.name]
+    return bool(attempts) and attempts[-1].samefile(named.folder)
 
 
 def _held(found: RecordedRun, recording: Recording) -> int | None:

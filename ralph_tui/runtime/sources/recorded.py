@@ -8,7 +8,7 @@ from ralph_tui.adapters.records.folders import worktree_around
 from ralph_tui.adapters.records.journal import Recording
 from ralph_tui.adapters.records.lazy import LazyJournal
 from ralph_tui.adapters.records.runs import SILENCE_S, RecordedRun
-from ralph_tui.adapters.records.status import FLEET_GONE, has_process, worked_after
+from ralph_tui.adapters.records.status import has_process, without_fleet, worked_after
 from ralph_tui.analysis import away
 from ralph_tui.base.errors import RalphError, UsageError
 from ralph_tui.events import RunStarted
@@ -36,7 +36,7 @@ def opened(record: Path | Recording, *, note: str = "", at: int | None = None) -
             replay.gone = partial(_is_gone, run)
             replay.worked_after = partial(worked_after, run)
         if run.of_fleet:
-            replay.why_lost = f"{UNHEARD.word}: {FLEET_GONE}"
+            replay.why_lost = f"{UNHEARD.word}: {without_fleet(run)}"
     else:
         name, folder = run_name(record), record.folder
         replay = Replay(record.events, folder, note=record.problem or note or record.remark)

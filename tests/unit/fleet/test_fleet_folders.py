@@ -126,3 +126,15 @@ def test_where_only_fleets_were_recorded_they_are_named(tmp_path: Path) -> None:
             resolve_run(tmp_path, name)
     with pytest.raises(UsageError, match=r"is a fleet, .*fleet status fleet-001'"):
         resolve_run(tmp_path, "fleet-001")
+
+
+def test_a_loop_without_a_run_is_explained_by_its_fleet(tmp_path: Path) -> None:
+    fleet = recorded(tmp_path)
+    says = "no run 'fleet-001/lost' here; 'ralph-tui fleet status fleet-001' shows why"
+    with pytest.raises(UsageError, match=f"{says}.* known runs: none"):
+        resolve_run(tmp_path, "fleet-001/lost")
+    mirror = fleet.mirror("s", 1)
+    mirror.mkdir(parents=True)
+    (mirror / "events.jsonl").touch()
+    with pytest.raises(UsageError, match=f"{says}.* known runs: fleet-001/s"):
+        resolve_run(tmp_path, "fleet-001/lost")

@@ -13,9 +13,13 @@ from ralph_tui.adapters.records.runs import STATUS_VERSION, RecordedRun
 from ralph_tui.adapters.records.status import FLEET_GONE, read_status
 from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.base.errors import WorkspaceError
+from ralph_tui.cli.status_words import status_line
 from ralph_tui.events import AgentSpoke
 from ralph_tui.fleet.records import GapError, Mirror, create_fleet, take_lock
+from ralph_tui.runtime.sources.build_report import build_report
+from ralph_tui.runtime.sources.recorded import opened
 from ralph_tui.state import RunState
+from ralph_tui.text.terms import NO_END
 from tests.examples import FEWER
 from tests.fixtures.journals.make import FOLDER
 from tests.rows import each_row
@@ -119,8 +123,29 @@ def test_a_mirror_is_read_as_the_run_that_it_is(tmp_path: Path) -> None:
     lock.release()
     read = read_status(run)
     assert (read["alive"], read["phase"], read["reason"]) == (False, "unheard", FLEET_GONE)
+    fleet.journal.touch()
+    reason = f"ralph-tui fleet resume fleet-001 may continue it; {NO_END}"
+    assert read_status(run)["reason"] == reason
+    assert "ralph-tui fleet resume fleet-001" in status_line(read_status(run)), "it is not cut"
+    assert opened(run.journal).why_lost == f"unknown: {reason}"
     ordinary = RecordedRun(tmp_path / ".aiwg/ralph/tasks/task-001/attempts/001/events.jsonl")
     assert ordinary.fleet is None
+
+
+def test_the_report_names_a_loop_as_commands_do_and_an_earlier_attempt_by_its_folder(
+    tmp_path: Path,
+) -> None:
+    fleet = create_fleet(tmp_path)
+    first, second = (Mirror(fleet.mirror("3a", attempt)) for attempt in (1, 2))
+    first.append(1, LINES)
+
+    def last_line(mirror: Mirror) -> str:
+        return build_report(read_journal(mirror.run.journal), tmp_path).splitlines()[-1]
+
+    assert last_line(first) == "Everything else: `ralph-tui report fleet-001/3a --full`"
+    second.append(1, LINES)
+    assert last_line(second) == "Everything else: `ralph-tui report fleet-001/3a --full`"
+    assert f"`ralph-tui report {first.run.folder} --full`" in last_line(first)
 
 
 def test_what_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:

@@ -7,9 +7,10 @@ from ralph_tui.cli.status_words import command_row as row
 from ralph_tui.events.run import Outcome
 from ralph_tui.fleet import events as ev
 from ralph_tui.fleet.cli.showing import choose_code, left_text
-from ralph_tui.fleet.records import FleetFolder
+from ralph_tui.fleet.records import FleetFolder, create_fleet
 from ralph_tui.fleet.state import FleetState, why_lost
 from tests.fleet_events import SIX, stamped, started
+from tests.hosted import git
 from tests.rows import each_row
 
 
@@ -60,6 +61,21 @@ def test_only_branches_that_there_are_are_named(tmp_path: Path) -> None:
     )
     words = left_text(FleetFolder(tmp_path / "fleet-001"), state)
     assert "its branches:      ralph/fleet-001/1, ralph/fleet-001/4\n" in words
+
+
+def test_no_branch_is_named_that_has_been_deleted(git_repo: Path) -> None:
+    state = a_state(
+        *(
+            ev.ResultCollected(loop=one, branch=f"ralph/fleet-001/{one}", commit="c", files=1)
+            for one in "14"
+        ),
+        ev.FleetFinished(outcome="completed"),
+    )
+    folder = create_fleet(git_repo)
+    git(git_repo, "branch", "ralph/fleet-001/4")
+    assert "its branches:      ralph/fleet-001/4\n" in left_text(folder, state)
+    git(git_repo, "branch", "-D", "ralph/fleet-001/4")
+    assert "branches" not in left_text(folder, state)
 
 
 @each_row("purpose", ["short", "a much longer purpose than that"])

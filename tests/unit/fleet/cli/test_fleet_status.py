@@ -80,6 +80,7 @@ def test_a_loop_is_watched_until_it_ends_and_not_until_its_fleet_does(git_repo: 
     shown = here("fleet", "attach", "1", cwd=git_repo)
     lock.release()
     assert "loop 1 is collected" in shown.stdout.splitlines()[-1]
+    assert not shown.stderr, "there is nothing to wait for"
     assert shown.returncode == ExitCode.LIMIT_REACHED
 
 
