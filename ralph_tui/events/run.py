@@ -329,9 +329,9 @@ class RunFinished(Event):
         return self.row()._replace(text=where, detail=self.reason)
 
     def line(self, *, measured: bool = True) -> str:
-        """Return its line; with `measured` False, it omits the percentage of an unmeasured run."""
+        """Return its line; with `measured` False, without the percentage."""
         done = count(self.iterations, "iteration") if self.iterations else "no iteration"
-        reached = percent(self.completion) if measured or self.completion else "never measured"
+        reached = percent(self.completion) if measured else "never measured"
         cost = "" if self.cost_usd is None else f", {money(self.cost_usd)}"
         return f"{self.words} · {done}, {reached}, {duration(self.duration_s)}{cost}"
 
