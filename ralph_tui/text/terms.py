@@ -222,6 +222,8 @@ STATES: Mapping[str, Term] = {**PHASES, **OUTCOMES, **ENDLESS}
 IN_CLONE = "a fleet loop's prompts stay in its clone and are deleted with it"
 NOT_RECORDED = "not recorded by the tool that ran this"
 """Shown for facts missing in an imported run."""
+NO_SNAPSHOTS = "this run saved no snapshots"
+"""Shown for changes that are unknown because there is nothing to compare."""
 
 LOOPS: Mapping[str, Term] = {
     "queued": Term("⋯", "queued"),
