@@ -165,7 +165,7 @@ PERMISSIONS: Mapping[str, str] = {
     "bypassPermissions": "unrestricted",
     "unrestricted": "unrestricted: a shell command may do anything",
     "plan": "may only plan",
-    "default": "asks before each use of a tool",
+    "default": "asks before changes and commands",
 }
 """The agent's permissions, by the setting and by Claude Code's names."""
 
