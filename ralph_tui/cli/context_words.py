@@ -83,7 +83,7 @@ def context_table(context: ContextStatus, run: str, *, alive: bool, watched: boo
     if history := context.get("history"):
         parts.append(_peaks_table(history))
     if alive:
-        parts.append(_order(context))
+        parts.append(_order(context, watched=watched))
     parts.append(f"**Recommendation**: {_recommend(context, alive=alive, watched=watched)}")
     return "\n\n".join(part for part in parts if part)
 
@@ -158,12 +158,18 @@ def _peaks_table(history: list[UseStatus]) -> str:
     return _format_table(("Iteration", "Peak", "Handoffs", "Compactions"), rows)
 
 
-def _order(context: ContextStatus) -> str:
+def _keeps_session(context: ContextStatus, *, watched: bool) -> bool:
+    """True if the session that stopped takes the next turn: hooks continue it unless it is full."""
+    return watched and _find_level(context) in ("L0", "L1")
+
+
+def _order(context: ContextStatus, *, watched: bool) -> str:
     """List the open items in the advised order, without an item already in progress."""
     item, percent = context.get("item"), context.get("percent")
     started = context.get("session_running") and context.get("calls")
     items = [*([] if started or not item else [item]), *(context.get("later") or [])]
-    if percent is not None and not context.get("session_running"):
+    keeps = context.get("session_running") or _keeps_session(context, watched=watched)
+    if percent is not None and not keeps:
         percent = 0.0  # the next session begins with an empty window
     left = None if percent is None else max(0.0, context["checkpoint_percent"] - percent)
     advised = order([one["high"] for one in items], left)
@@ -202,11 +208,13 @@ def _recommend(context: ContextStatus, *, alive: bool, watched: bool) -> str:
         return f"No automatic handoff while the usage is unknown; {how}."
     if context.get("requested_by"):
         advice_text = "The session hands off when the running tool ends, as requested."
-    elif not context.get("session_running"):
-        advice_text = "No session is running; the next one starts with an empty window."
-    else:
+    elif context.get("session_running") or _keeps_session(context, watched=watched):
         hands_off = context.get("rollover") is not False
         advice_text = recommendation(level, context["checkpoint_percent"], hands_off=hands_off)
+        if not context.get("session_running"):
+            advice_text += " A fresh session starts with an empty window."
+    else:
+        advice_text = "No session is running; the next one starts with an empty window."
     return f"{advice_text} {FILLS}" if fills else advice_text
 
 

@@ -153,11 +153,16 @@ def read_file(path: Path, *, follow: bool) -> SettingsFile | None:
 
 def _toml_sentence(path: Path, text: str, message: str) -> str:
     """Return ``FILE:3 is not valid TOML at zoom (Cannot overwrite a value): correct that line``."""
-    what = re.sub(r" \(at [^()]*\)$", "", message)
-    line = _wrong_line(text, message)
-    found = _KEY.match("".join(text.split("\n")[line - 1 : line]))
+    what, advice = re.sub(r" \(at [^()]*\)$", "", message), "correct that line"
+    line, rows = _wrong_line(text, message), text.split("\n")
+    found = _KEY.match("".join(rows[line - 1 : line]))
     at = f" at {found[1]}" if found else ""
-    return f"{path}:{line} is not valid TOML{at} ({what}); correct that line"
+    if what.startswith("Cannot declare"):
+        name = found[1].strip("[]") if found else ""
+        first = lines_of("\n".join(rows[: line - 1])).get(name)
+        what = f"that section already begins {f'in line {first}' if first else 'further up'}"
+        advice = "put its settings there and remove that line"
+    return f"{path}:{line} is not valid TOML{at} ({what}); {advice}"
 
 
 def _wrong_line(text: str, message: str) -> int:

@@ -330,7 +330,7 @@ class RunFinished(Event):
     def line(self, *, measured: bool = True) -> str:
         """Return the line; pass False as `measured` to omit the percentage of an unmeasured run."""
         done = count(self.iterations, "iteration") if self.iterations else "no iteration"
-        reached = percent(self.completion) if measured or self.completion else "never measured"
+        reached = percent(self.completion) if measured else "never measured"
         cost = "" if self.cost_usd is None else f", {money(self.cost_usd)}"
         return f"{self.words} · {done}, {reached}, {duration(self.duration_s)}{cost}"
 

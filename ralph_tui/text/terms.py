@@ -165,7 +165,7 @@ PERMISSIONS: Mapping[str, str] = {
     "bypassPermissions": "unrestricted",
     "unrestricted": "unrestricted: a shell command may do anything",
     "plan": "may only plan",
-    "default": "asks before each use of a tool",
+    "default": "asks before changes and commands",
 }
 """The agent's permissions, by the setting and by Claude Code's names."""
 
@@ -222,6 +222,8 @@ STATES: Mapping[str, Term] = {**PHASES, **OUTCOMES, **ENDLESS}
 IN_CLONE = "a fleet loop's prompts stay in its clone and are deleted with it"
 NOT_RECORDED = "not recorded by the tool that ran this"
 """Shown for facts missing in an imported run."""
+NO_SNAPSHOTS = "this run saved no snapshots"
+"""Shown for changes that are unknown because there is nothing to compare."""
 
 LOOPS: Mapping[str, Term] = {
     "queued": Term("⋯", "queued"),

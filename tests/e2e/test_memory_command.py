@@ -75,6 +75,8 @@ def test_a_list_fits_a_terminal_of_80_columns(folder: Path) -> None:
 def test_a_list_is_narrowed(folder: Path) -> None:
     known(folder, MOCK)
     store_of(folder, "run-x").stage([learning("Always do.", "convention", task_type="bug-fix")])
+    alone = memory(folder, "list", "--unproven").stdout.splitlines()
+    assert alone[-1] == "1 learning, not yet proven"
 
     def listed(*words: str) -> list[str]:
         found = json.loads(memory(folder, "list", "--json", *words).stdout)

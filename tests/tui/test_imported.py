@@ -10,7 +10,7 @@ from ralph_tui.runtime.sources.find_run import read_run
 from ralph_tui.runtime.sources.recorded import opened
 from ralph_tui.state import RunState
 from ralph_tui.state.oversight import NOBODY_ASKED
-from ralph_tui.text.terms import NOT_RECORDED
+from ralph_tui.text.terms import NO_SNAPSHOTS, NOT_RECORDED
 from tests.fixtures.journals.make import FOLDER
 from tests.foreign import find_imported, sample_events, unpacked
 from tests.tui.driving import Driver, drive, replay
@@ -182,3 +182,20 @@ def test_no_key_that_restores_is_shown_for_a_run_that_is_only_read() -> None:
         assert "restore" not in driver.text()[-1]
 
     drive(replay(sample_events("ref-stuck")), look)
+
+
+def test_a_loop_of_hooks_shows_what_is_unknown_as_unknown() -> None:
+    async def scenario(driver: Driver) -> None:
+        assert "restore" not in driver.text()[-1]
+        await driver.press("end", "escape")
+        for key, words in (
+            ("1", "never measured"),
+            ("4", NO_SNAPSHOTS),
+            ("7", "hooks run no tests"),
+        ):
+            await driver.press(key)
+            await driver.sees(words)
+        for wrong in ("nothing measured yet", "no files differ", "have not run yet"):
+            assert wrong not in "\n".join(driver.text())
+
+    drive(Driver(opened(FOLDER / "v1-step9-hooks.jsonl")), scenario)

@@ -148,7 +148,8 @@ def _list(store: KnowledgeStore, _: Path, args: argparse.Namespace) -> int:
     for learning in found if args.all else found[:LISTED]:
         print("\n".join(format_rows(learning)))
     unproven = sum(learning.standing == "staged" for learning in found)
-    more = f", {unproven} of them not yet proven" if unproven else ""
+    which = "" if len(found) == 1 else f"{unproven} of them "
+    more = f", {which}not yet proven" if unproven else ""
     if len(found) > LISTED and not args.all:
         more += f"; showing the first {LISTED}, --all shows all"
     narrowed = args.type or args.task_type or args.unproven

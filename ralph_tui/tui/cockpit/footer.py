@@ -50,7 +50,8 @@ def keys_line(
     over = state.run.finished is not None or state.run.crash is not None or source.lost
     actions = [a for a in ACTIONS if is_in_footer(a, live=source.live)]
     able = [a for a in actions if why(a) is None]
-    foreign = state.run.started is not None and state.run.started.imported
+    started = state.run.started
+    foreign = started is not None and (started.imported or started.watched)
     of_fleet = over and source.record is not None and source.record.fleet is not None
     hidden = ["restore"] if foreign or of_fleet else []
     shown = [

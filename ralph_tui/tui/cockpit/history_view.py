@@ -9,6 +9,7 @@ from ralph_tui.analysis.next_steps import restore_command, whole_change
 from ralph_tui.commands import IMPORTED, WATCHED, over
 from ralph_tui.events import WorktreeRestored
 from ralph_tui.text.format import clock, count
+from ralph_tui.text.terms import NO_SNAPSHOTS
 from ralph_tui.tui.actions import BY_NAME
 from ralph_tui.tui.cockpit.continuation import Continuation
 from ralph_tui.tui.cockpit.run_screen import RunScreen
@@ -82,7 +83,7 @@ class HistoryView:
             now = self._source.clock(state)
             return difference(points[0], points[-1], state, now, width) if points else []
 
-        trees = whole_change(state) or "this run saved no snapshots"
+        trees = whole_change(state) or NO_SNAPSHOTS
         files, clock = self._source.files, self._app.monotonic
         self._app.push_screen(Changes("changes of the whole run", details, files, trees, clock))
 

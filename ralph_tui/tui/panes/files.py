@@ -14,7 +14,7 @@ from ralph_tui.events.workspace import Category, FileChange
 from ralph_tui.ports.source import Source
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count, place
-from ralph_tui.text.terms import NOT_RECORDED
+from ralph_tui.text.terms import NO_SNAPSHOTS, NOT_RECORDED
 from ralph_tui.tui import background
 from ralph_tui.tui.draw.cutting import path_on
 from ralph_tui.tui.draw.spans import Line, cells, clickable, clip, flat_name
@@ -147,6 +147,9 @@ class FilesPane(LinesPane):
             return "changes unknown"
         if self.state.foreign.tool and self.state.run.last_change_at is None:
             return NOT_RECORDED
+        started = self.state.run.started
+        if started is not None and started.watched:
+            return NO_SNAPSHOTS
         whole, part = "no files differ from the start", "no files changed in this iteration"
         return (whole if self.whole else part) + ("" if self._is_over else " yet")
 

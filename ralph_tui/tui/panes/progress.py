@@ -165,6 +165,15 @@ def draw_counts_left(counts: Sequence[int], word: str, width: int) -> Line:
     return now if cells(now) <= width else []
 
 
+def _unmeasured(state: RunState) -> str:
+    started = state.run.started
+    if started is None or not started.watched:
+        return "nothing measured yet: the first measurement comes before iteration 1"
+    if not state.run.live:
+        return "never measured"
+    return "nothing measured yet: each iteration ends with a measurement"
+
+
 class ProgressPane(LinesPane):
     """Completion by iteration."""
 
@@ -186,14 +195,7 @@ class ProgressPane(LinesPane):
     def build(self, width: int, height: int) -> list[Line]:
         state = self.state
         if not state.gate.readings:
-            started = state.run.started
-            comes = (
-                "each iteration ends with a measurement"
-                if started is not None and started.watched
-                else "the first measurement comes before iteration 1"
-            )
-            calm = wrap(f"nothing measured yet: {comes}", width, height)
-            return [[(row, "dim")] for row in calm]
+            return [[(row, "dim")] for row in wrap(_unmeasured(state), width, height)]
         course = course_of(state)
         if not self.zoomed or height <= MIN_CHART:
             return plot(course, width=width, height=height)

@@ -54,7 +54,11 @@ class VerificationPane(IterationPane):
             return [*rows, [(NOT_RECORDED, "dim")]]
         if self.chosen is not None:
             return [*rows, [("the tests did not run in this iteration", "dim")]]
-        return rows or [[("the tests have not run yet", "dim")]]
+        started = self.state.run.started
+        watched = started is not None and started.watched
+        return rows or [
+            [("hooks run no tests" if watched else "the tests have not run yet", "dim")]
+        ]
 
     @property
     def _shown(self) -> GateFinished | None:

@@ -983,16 +983,20 @@ def test_the_chart_marks_every_intervention_of_an_iteration() -> None:
     assert (rows["pause"], rows["abort"], rows["redirect"]) == ("P", "A", "R")
 
 
-def test_a_watched_loop_shows_the_permissions_of_its_own_journal() -> None:
+@each_row(
+    ("mode", "said"),
+    [("acceptEdits", "may edit files"), ("default", "asks before changes and commands")],
+)
+def test_a_watched_loop_shows_the_permissions_of_its_own_journal(mode: str, said: str) -> None:
     start = START.model_copy(
         update={"watched": True, "agent": "claude", "permissions": "unrestricted"}
     )
-    described = ev.SessionDescribed(iteration=1, permission_mode="acceptEdits")
+    described = ev.SessionDescribed(iteration=1, permission_mode=mode)
     text = report(
         journal(ev.IterationStarted(iteration=1, max_iterations=9), described, start=start), HERE
     )
     facts = [line for line in text.splitlines() if line.startswith(("- Permissions", "- Started"))]
     assert facts == [
-        "- Permissions: may edit files",
+        f"- Permissions: {said}",
         "- Started: by its user, watched by hooks, with at most 9 iterations",
     ]

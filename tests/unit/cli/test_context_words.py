@@ -160,6 +160,19 @@ def test_a_session_that_is_over_has_no_forecast() -> None:
     assert "the next one starts with an empty window" in context_table(ended, "r", alive=True)
 
 
+def test_hooks_continue_the_same_session_until_it_is_full() -> None:
+    stopped = ev.SessionFinished(iteration=1, outcome="success")
+    again = fields(STARTED, *session(), usage(72), stopped)
+    words = context_table(again, "hooks/1", alive=True, watched=True)
+    assert words.endswith(
+        "**Recommendation**: Finish the current item and start nothing large. A checkpoint "
+        "triggers automatically at 85 %. A fresh session starts with an empty window."
+    )
+    full = fields(STARTED, *session(), usage(87), stopped)
+    words = context_table(full, "hooks/1", alive=True, watched=True)
+    assert words.endswith("No session is running; the next one starts with an empty window.")
+
+
 def test_the_levels_are_those_the_run_was_started_with() -> None:
     config = {
         "context.warn_percent": 50.0,

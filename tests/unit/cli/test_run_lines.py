@@ -121,10 +121,12 @@ def test_the_last_line_tells_the_cost_where_it_is_known() -> None:
         outcome="completed", reason="so", iterations=2, completion=100, duration_s=6
     )
     costly = end.model_copy(update={"cost_usd": 1.84})
-    assert lines_of(end, costly) == [
+    measured = ev.ReadingTaken(iteration=2, completion=100, source="tests")
+    assert lines_of(measured, end, costly)[-2:] == [
         "completed: so · 2 iterations, 100 %, 6s",
         "completed: so · 2 iterations, 100 %, 6s, $1.84",
     ]
+    assert lines_of(end) == ["completed: so · 2 iterations, never measured, 6s"]
 
 
 def test_a_report_of_the_agent_is_a_line_for_each_claim() -> None:

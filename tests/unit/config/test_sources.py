@@ -250,7 +250,13 @@ def test_a_bad_option_gets_one_sentence(option: str, said: str, user_file: Path)
         ("a = 1\na = 2\n", ".ralph-tui.toml:2 is not valid TOML at a (Cannot overwrite a value)"),
         ("a = 1\na = 2", ".ralph-tui.toml:2 is not valid TOML at a (Cannot overwrite a value)"),
         ("b = 1\na = [\n1,\n", ".ralph-tui.toml:2 is not valid TOML at a (Invalid value)"),
-        ("[a]\nb = 1\n[a]", ".ralph-tui.toml:3 is not valid TOML at [a] (Cannot declare"),
+        (
+            "[a]\nb = 1\n[a]",
+            ".ralph-tui.toml:3 is not valid TOML at [a] (that section already "
+            "begins in line 1); put its settings there and remove that line",
+        ),
+        ("[a]\n['a']", ":2 is not valid TOML (that section already begins further up)"),
+        ("[a]\nb.c = 1\n[a.b]", ":3 is not valid TOML at [a.b] (that section already begins "),
         ("b = 1\nsk-secret", ".ralph-tui.toml:2 is not valid TOML (Expected '=' after a key"),
         ("x = " + "[" * 90_000, "is nested too deeply"),
         (".".join("a" * 2_000) + " = 1", "is nested too deeply"),
