@@ -793,6 +793,9 @@ def test_health_checks_count_checks_detections_and_interventions() -> None:
     assert [one["name"] for one in status["detections"]] == ["stuck", "budget"]
     expected = f"health      warning: stuck, budget; {totals.detections} detections in 10 checks, "
     assert expected in status_text({**status, "alive": True})
+    aborted = World([3] * 20, mode="attended", max_iterations=5).play(first)
+    assert levels(aborted)[-1][1] == "ABORT"
+    assert aborted.state.oversight.totals.aborts == 1
 
 
 def test_a_quiet_run_has_no_row_about_its_health() -> None:
