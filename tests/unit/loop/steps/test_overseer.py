@@ -775,6 +775,12 @@ def test_health_checks_count_checks_detections_and_interventions() -> None:
         assert done.totals is not None
         assert done.totals.checks == number
         assert done.totals.detections == sum(len(one.detections) for one in checks[:number])
+        so_far = Counter(
+            one.level for one in world.all(ev.InterventionMade) if one.iteration <= done.iteration
+        )
+        assert (done.totals.warnings, done.totals.redirects, done.totals.pauses) == (
+            so_far["WARN"], so_far["REDIRECT"], so_far["PAUSE"],
+        )  # fmt: skip
     asked = world.all(ev.QuestionAsked)
     counted = {one.iteration: one.seq for one in checks}
     assert all(counted[one.iteration] < one.seq for one in asked), "before anybody is asked"
