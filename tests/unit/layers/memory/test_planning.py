@@ -63,6 +63,10 @@ def test_what_failed_at_the_start_is_named_and_makes_the_steps() -> None:
     assert "The build is broken at the start: error: expected `;`." in (
         plan("it passes", "general", [], [], [], (), broken).approach
     )
+    many = start.model_copy(update={"failing": [f"t/{name}.py::x" for name in "abcdd"]})
+    steps = plan("it passes", "general", [], [], [], (), many).steps
+    assert len(steps) == 3
+    assert steps[0] == "Make the tests of t/d.py pass: 2 tests failed at the start."
     passed = start.model_copy(update={"ok": True})
     assert plan("it passes", "general", [], [], [], (), passed).steps == []
 
