@@ -171,6 +171,8 @@ def test_with_escalate_off_nothing_is_sent(git_repo: Path, hook: Service) -> Non
     assert done.returncode == 4, done.stderr
     assert raised_in(done.stdout)
     assert hook.requests == []
+    set_up = cli.events_of(done.stdout)[0]["config"]["outreach.webhook"]
+    assert set_up == hook.url, "the channel stays set up"
 
 
 def test_what_a_silent_webhook_did_not_take_reaches_it_in_the_next_run(

@@ -176,7 +176,7 @@ def test_labels_follow_the_highest_level_so_far(service: TrackerService, tmp_pat
     tracker.deliver(message(3, "info"))
     assert names(issue) == {*LABELS["critical"], "theirs"}
     channel(service, tmp_path).deliver(message(4, "emergency"))
-    assert names(issue) == {*LABELS["emergency"], "theirs"}
+    assert names(issue) == {"ralph-external", "emergency", "blocking", "theirs"}
     assert len(service.comments) == 3
 
 

@@ -63,6 +63,10 @@ def test_what_failed_at_the_start_is_named_and_makes_the_steps() -> None:
     assert "The build is broken at the start: error: expected `;`." in (
         plan("it passes", "general", [], [], [], (), broken).approach
     )
+    many = start.model_copy(update={"failing": [f"t/{name}.py::x" for name in "abcdd"]})
+    steps = plan("it passes", "general", [], [], [], (), many).steps
+    assert len(steps) == 3
+    assert steps[0] == "Make the tests of t/d.py pass: 2 tests failed at the start."
     passed = start.model_copy(update={"ok": True})
     assert plan("it passes", "general", [], [], [], (), passed).steps == []
 
@@ -70,8 +74,12 @@ def test_what_failed_at_the_start_is_named_and_makes_the_steps() -> None:
 def test_the_newest_lessons_are_taken_up_in_their_order_each_once() -> None:
     said = [PastReflection(f"task-001/{n:03} #1", "failure", f"Lesson {n}.") for n in range(9)]
     again = PastReflection("task-001/009 #2", "failure", "Lesson  4.\n")
-    made = plan("the completion command passes", "bug-fix", [*said, again], [], [])
-    assert made.steps == [f"Lesson {n}." for n in (3, 5, 6, 7, 8, 4)]
+    start = GateFinished(iteration=0, ok=False, failed=1, failing=["t/a.py::x"])
+    made = plan("the completion command passes", "bug-fix", [*said, again], [], [], (), start)
+    assert made.steps == [
+        *(f"Lesson {n}." for n in (3, 5, 6, 7, 8, 4)),
+        "Make the tests of t/a.py pass: 1 test failed at the start.",
+    ]
     assert made.cites[-1] == "task-001/009 #2"
     assert "The steps build on 6 earlier attempts at this task" in made.approach
 

@@ -775,6 +775,12 @@ def test_health_checks_count_checks_detections_and_interventions() -> None:
         assert done.totals is not None
         assert done.totals.checks == number
         assert done.totals.detections == sum(len(one.detections) for one in checks[:number])
+        so_far = Counter(
+            one.level for one in world.all(ev.InterventionMade) if one.iteration <= done.iteration
+        )
+        assert (done.totals.warnings, done.totals.redirects, done.totals.pauses) == (
+            so_far["WARN"], so_far["REDIRECT"], so_far["PAUSE"],
+        )  # fmt: skip
     asked = world.all(ev.QuestionAsked)
     counted = {one.iteration: one.seq for one in checks}
     assert all(counted[one.iteration] < one.seq for one in asked), "before anybody is asked"
@@ -793,6 +799,9 @@ def test_health_checks_count_checks_detections_and_interventions() -> None:
     assert [one["name"] for one in status["detections"]] == ["stuck", "budget"]
     expected = f"health      warning: stuck, budget; {totals.detections} detections in 10 checks, "
     assert expected in status_text({**status, "alive": True})
+    aborted = World([3] * 20, mode="attended", max_iterations=5).play(first)
+    assert levels(aborted)[-1][1] == "ABORT"
+    assert aborted.state.oversight.totals.aborts == 1
 
 
 def test_a_quiet_run_has_no_row_about_its_health() -> None:
