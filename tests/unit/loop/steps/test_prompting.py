@@ -194,6 +194,7 @@ def test_a_prompt_names_the_phase_and_the_pace() -> None:
     prompts = world.agent.prompts
     assert [re.findall(r"Phase: (\w+)\.", prompt) for prompt in prompts] == [[p] for p in phases]
     assert "Explore first" in prompts[0]
+    assert "Finish one open task at a time" in prompts[2]
     assert "verify the result" in prompts[-1]
     assert "Pace: +10 points per iteration." in prompts[2]
     gains = [signal.profile for signal in world.all(ev.SignalComputed)]
