@@ -5,7 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -19,6 +19,7 @@ from ralph_tui.base.errors import UsageError
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.config.sources import load
 from ralph_tui.events import RunResumed
+from ralph_tui.loop.waiting.scheduler import Scheduler
 from ralph_tui.runtime.assembly import resumed_run
 from ralph_tui.runtime.request import ResumeRequest
 from ralph_tui.runtime.resumption import plan_resume
@@ -206,7 +207,17 @@ def test_limits_are_raised_by_settings_as_well(limited: Path) -> None:
     assert after[-1]["iterations"] == 4
 
 
-def test_the_interval_of_checkpoints_is_set_for_a_run_and_anew_for_its_resume(repo: Path) -> None:
+def test_the_interval_of_checkpoints_is_set_for_a_run_and_anew_for_its_resume(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    timers: list[float] = []
+    start_timer = Scheduler.start_timer
+
+    def noted(scheduler: Scheduler, seconds: float, act: Callable[[], None]) -> None:
+        timers.append(seconds)
+        start_timer(scheduler, seconds, act)
+
+    monkeypatch.setattr(Scheduler, "start_timer", noted)
     here(*order(ONE_MORE, "--set", "checkpoints.interval_s=600"), "--headless",
          "--max-iterations", "2", cwd=repo)  # fmt: skip
     again = ("--set", "limits.max_iterations=4")
@@ -216,7 +227,7 @@ def test_the_interval_of_checkpoints_is_set_for_a_run_and_anew_for_its_resume(re
         for event in after
         if event["kind"] == "checkpoint_captured" and event["trigger"] == "start"
     ]
-    assert [interval for k, interval in begun if k] == [600, 600, 900, 900]
+    assert [interval for k, interval in begun if k] == timers == [600, 600, 900, 900]
 
 
 def test_a_budget_of_an_iteration_is_changed_by_a_setting(limited: Path) -> None:

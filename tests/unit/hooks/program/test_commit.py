@@ -47,7 +47,7 @@ def test_a_handoff_commits_the_sessions_work(loop: Project) -> None:
     (loop.root / "calc.py").write_text(FIXED)
     (loop.root / "new é.py").write_text("x = 1\n")
     (loop.root / "gone.py").write_text("x")
-    before = out(loop, "rev-parse", "HEAD")
+    before, asked = out(loop, "rev-parse", "HEAD"), loop.state
     result = handed_off(loop)
     message = "ralph: checkpoint iter 5 (L2 at 86%)"
     assert f"committed 3 files: {message}; 1 left out" in result.user
@@ -63,6 +63,10 @@ def test_a_handoff_commits_the_sessions_work(loop: Project) -> None:
     assert (made.iteration, made.files, made.message) == (5, 3, message)
     assert made.commit == out(loop, "rev-parse", "HEAD")
     assert not (loop.root / ".git" / "index.lock").exists()
+    loop.write_state(**{name: value for name, value in asked.items() if name != "commit_wip"})
+    (loop.root / "calc.py").unlink()
+    handed_off(loop)
+    assert out(loop, "rev-parse", "HEAD") == made.commit, "the user asks for it no more"
 
 
 def test_a_session_that_is_ended_leaves_a_commit_too(loop: Project) -> None:
@@ -74,6 +78,7 @@ def test_a_session_that_is_ended_leaves_a_commit_too(loop: Project) -> None:
 
 def test_without_the_users_wish_nothing_is_committed(project: Project) -> None:
     (project.with_git.root / "calc.py").write_text(FIXED)
+    Path(project.environ["HOME"], ".gitconfig").write_text(IDENTITY)
     handed_off(project)
     assert out(project, "log", "--format=%s") == "first"
 

@@ -26,7 +26,7 @@ def test_a_plan_gives_the_order_the_number_and_what_to_split() -> None:
     assert "one item fits into 85 %" in text
     assert "1. b [complex] (complex, 40-60 % of a window)" in text
     assert "4. d [very complex] (very complex: split it first)" in text
-    assert "before you begin it" in text
+    assert "before you begin it, replace it in the plan with smaller ones" in text
     assert "Open a file in full only if you are about to change it" in text
     assert "Read a specification only if the work at hand refers to it." in text
     assert "subagents" not in text

@@ -143,12 +143,13 @@ def test_what_brought_the_most_is_one_only_where_it_did() -> None:
 
 
 def test_a_gain_names_the_tests_that_it_fixed() -> None:
-    start = Worked(10, failing=["test_a", "test_b"])
+    start = Worked(10, blockers=["no network"], failing=["test_a", "test_b"])
     idle = Worked(10, failing=["test_a", "test_b"], before=[files(2, "src/lexer.py")])
-    fixes = Worked(100, failing=[], before=[files(3, "src/parser.py")])
+    fixes = Worked(100, summary="It works.", failing=[], before=[files(3, "src/parser.py")])
     gained, process = reflect(state_of(start, idle, fixes), "completed")
     why = "Iteration 3 made test_a and test_b pass, with changes in src/parser.py."
     assert why in gained.analysis
+    assert "An obstacle was gone by iteration 3: no network." in gained.analysis
     assert process.learning == (
         "Iteration 2 gained nothing and changed src/lexer.py and left test_a and test_b failing."
     )

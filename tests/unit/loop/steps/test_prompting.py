@@ -193,8 +193,10 @@ def test_a_prompt_names_the_phase_and_the_pace() -> None:
     phases = ["early", "early", "middle", "middle", "middle", "late"]
     prompts = world.agent.prompts
     assert [re.findall(r"Phase: (\w+)\.", prompt) for prompt in prompts] == [[p] for p in phases]
-    assert ["Explore first" in prompt for prompt in prompts] == [True, True, *[False] * 4]
+    one_by_one = "Finish one open task at a time"
     finish = "Finish what is open before anything else, and verify the result"
+    assert ["Explore first" in prompt for prompt in prompts] == [True, True, *[False] * 4]
+    assert [one_by_one in prompt for prompt in prompts] == [False, False, True, True, True, False]
     assert [finish in prompt for prompt in prompts] == [*[False] * 5, True]
     assert "Pace: +10 points per iteration." in prompts[2]
     gains = [signal.profile for signal in world.all(ev.SignalComputed)]
