@@ -85,6 +85,11 @@ class TerminalDriver(LinuxDriver):
         if os.isatty(self.fileno):
             super().resume_application_mode()
 
+    def write(self, data: str) -> None:
+        """Write only to a terminal: once it has closed, the same stream may lead to a log."""
+        if self._file is not None and self._file.isatty():
+            super().write(data)
+
     def run_input_thread(self) -> None:
         """Wait for input and dispatch events."""
         reader = TerminalInput(debug=self._debug)

@@ -6,6 +6,8 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
+from io import TextIOWrapper
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -117,6 +119,28 @@ def test_a_screen_is_stopped_by_its_loop_and_not_by_the_handler() -> None:
 
     asyncio.run(show())
     assert done == ["stopped", "continued"]
+
+
+def test_a_screen_whose_terminal_has_closed_writes_nothing_into_what_replaces_it() -> None:
+    written: list[str] = []
+
+    class Terminal(LinuxDriver):
+        def __init__(self, file: TextIOWrapper) -> None:
+            self._file = file
+
+        def write(self, data: str) -> None:
+            written.append(data)
+
+    class Screen(TerminalDriver, Terminal):
+        pass
+
+    master, slave = os.openpty()
+    with os.fdopen(master), os.fdopen(slave, "w") as file, Path(os.devnull).open("w") as log:
+        screen = Screen(file)
+        screen.write("shown")
+        os.dup2(log.fileno(), file.fileno())
+        screen.write("late")
+    assert written == ["shown"]
 
 
 def test_signals_do_what_they_did_before_where_none_has_come() -> None:
