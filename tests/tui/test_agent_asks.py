@@ -53,19 +53,24 @@ def test_an_edit_is_shown_as_a_diff_with_who_asks() -> None:
     drive(live(story("permission_edit")), look)
 
 
+async def withdraw(driver: Driver) -> None:
+    """Let the agent withdraw its question."""
+    state = driver.cockpit.state
+    assert state.needs.question is not None
+    gone = QuestionWithdrawn(
+        seq=state.seq + 1,
+        at=state.at,
+        question_id=state.needs.question.question_id,
+        reason="the agent withdrew it",
+    )
+    driver.inbox.append(gone)
+    await driver.sees("question closed: the agent withdrew it")
+
+
 def test_it_is_told_that_it_was_taken_back() -> None:
     async def look(driver: Driver) -> None:
         await opened(driver)
-        state = driver.cockpit.state
-        assert state.needs.question is not None
-        gone = QuestionWithdrawn(
-            seq=state.seq + 1,
-            at=state.at,
-            question_id=state.needs.question.question_id,
-            reason="the agent withdrew it",
-        )
-        driver.inbox.append(gone)
-        await driver.sees("question closed: the agent withdrew it")
+        await withdraw(driver)
         assert not isinstance(driver.app.screen, Question)
 
     drive(live(story("permission")), look)
@@ -150,16 +155,7 @@ def test_own_words_for_a_question_that_closes_are_the_next_draft(keys: tuple[str
     async def look(driver: Driver) -> None:
         await opened(driver, ChoiceQuestion)
         await driver.press(*keys)
-        state = driver.cockpit.state
-        assert state.needs.question is not None
-        gone = QuestionWithdrawn(
-            seq=state.seq + 1,
-            at=state.at,
-            question_id=state.needs.question.question_id,
-            reason="the agent withdrew it",
-        )
-        driver.inbox.append(gone)
-        await driver.sees("question closed: the agent withdrew it")
+        await withdraw(driver)
         await driver.press("escape")
         await driver.until(lambda: driver.app.screen is driver.app.base)
         driver.watch.now += 6.0

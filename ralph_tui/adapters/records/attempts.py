@@ -140,8 +140,8 @@ class AttemptFolder:
     def write_projections(self, projected: Mapping[str, Any]) -> None:
         """Write the result of `project`, new actions, and the task's files.
 
-        Blocks; any thread may call it. Does nothing if a newer projection exists: whoever made that
-        one writes it. Raises ``OSError``; the next call writes what is missing.
+        Blocks; any thread may call it. Does nothing if a newer projection exists; the call with
+        that one writes it. Raises ``OSError``; the next call writes what is missing.
         """
         with self._writing:
             if projected is not self._latest:

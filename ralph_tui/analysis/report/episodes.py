@@ -51,7 +51,7 @@ def decided(material: Material) -> str:
 
 
 def _decision(material: Material, made: Intervention) -> str:
-    """Return the answer, or that there is none yet; empty if it asks nothing."""
+    """Return the answer to an intervention, or that it is unanswered; empty without a question."""
     needs = material.state.needs
     asked = needs.question or needs.left_open
     open_ = asked is not None and asked.topic in ("redirect", "pause")
