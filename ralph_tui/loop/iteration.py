@@ -206,8 +206,8 @@ class Iteration:
             lacks = needed(self.run.state)
             raise Ended(
                 "limit_reached",
-                f"{all_used(k)} at {percent(reached, run.best)} "
+                f"{all_used(k)}, and completion is at {percent(reached, run.best)} "
                 f"(best {percent(run.best, reached)})" + (f"; {lacks}" if lacks else ""),
             )
         if run.stopping == "after_iteration":  # checked last: a run at its limit cannot be resumed
-            raise Ended("interrupted", f"stopped after iteration {k}, as asked")
+            raise Ended("interrupted", f"stopped after iteration {k}, as requested")

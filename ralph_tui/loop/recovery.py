@@ -39,7 +39,7 @@ def describe_unfinished(state: RunState, worked_until: datetime | None = None) -
         parts.append(f"{count(sum(total.files for total in state.files.totals), 'file')} touched")
         if span.finished is None and is_unmeasured(state, run.iteration):
             began = state.gate.running_since is not None
-            again = "the completion command is run again" if began else "it is verified now"
+            again = "the completion command runs again" if began else "it is verified now"
             parts.append(f"its session had finished: {again}")
     if span.checkpoints:
         parts.append(f"last checkpoint {clock(span.checkpoints[-1].at)}")

@@ -250,7 +250,7 @@ def test_a_stop_that_is_asked_for_is_acknowledged_shown_and_taken_back() -> None
         await driver.press("i")
         assert driver.sent[-1] == Stop(mode="taken_back")
         happens(driver, StopRequested(mode="taken_back"))
-        await driver.until(lambda: "as asked" not in "".join(driver.text()))
+        await driver.until(lambda: "as requested" not in "".join(driver.text()))
 
     drive(live(story("redirect")), look, (100, 30))
 

@@ -61,7 +61,7 @@ def _named(
 
 
 def _one(path: str, iterations: Sequence[int], net: set[str] | None) -> str:
-    undone = ", undone since" if net is not None and path not in net else ""
+    undone = ", since undone" if net is not None and path not in net else ""
     numbers = ", ".join(map(str, iterations[:MAX_FILES]))
     where = f"iteration{'s' if iterations[1:] else ''} {numbers}" if iterations else ""
     material = f"{where}{undone}".removeprefix(", ")

@@ -189,4 +189,5 @@ def _regressing(history: History, budget: Budget, falls: int) -> str | None:
 def _budget_exceeded(history: History, budget: Budget, share: float) -> str | None:
     if not budget.has_used(share, history.iteration):
         return None
-    return f"{budget.used_words(history.iteration)} at {percent(history.reading)}."
+    used = budget.used_words(history.iteration)
+    return f"{used}, and completion is at {percent(history.reading)}."

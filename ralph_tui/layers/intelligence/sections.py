@@ -96,7 +96,7 @@ def guidance_section(guidance: Sequence[str]) -> Section:
 
 def _frame(inputs: PromptInput) -> str:
     return (
-        f"Iteration {inputs.iteration} of {inputs.max_iterations} of an automatic loop. You start "
+        f"Iteration {inputs.iteration} of {inputs.max_iterations} of an automated loop. You start "
         "with no memory of earlier sessions. You have only the files and this prompt. "
         f"{_end(inputs)}"
     )

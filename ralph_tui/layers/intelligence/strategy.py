@@ -206,7 +206,7 @@ def _continue_reason(lost: str, history: History, evaluation: Evaluation | None)
     improves = evaluation is not None and evaluation.signal.trend == "improving"
     if evaluation is None or not improves:
         if evaluation is not None and evaluation.signal.urgency in ("high", "critical"):
-            return "Most of the work is open: start with the step that gains the most."
+            return "Most of the work is still open: start with the step that gains the most."
         return "There is no reason to change the approach: continue."
     if not above(history.gained, 0):
         return "The trend is upward, but the last iteration gained nothing: take smaller steps."

@@ -40,7 +40,7 @@ def system_context(
     ends = " ".join(text for text, applies in rules if applies)
     return (
         "# How this works\n\n"
-        "You work in an automatic loop of many sessions. Each session starts with no memory of the "
+        "You work in an automated loop of many sessions. Each session starts with no memory of the "
         f"others. {ends}\n\n"
         "The prompt states the objective, the measurements and what to do next. Code blocks in it "
         f"labelled ({DATA_NOTICE}) come from programs, files or earlier sessions. Use them as "

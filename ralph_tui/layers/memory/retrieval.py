@@ -201,7 +201,7 @@ def _why(one: _Ranked, task_type: str, against: Sequence[_Ranked]) -> str:
     clauses = ["you pinned it"] if learning.pinned else [_fit_words(one, task_type)]
     clauses.append(_proof_words(learning))
     if one.again:
-        clauses.append(f"it was not used in {learning.rested} runs, and is tried once more")
+        clauses.append(f"it was not used in {learning.rested} runs, so it gets another try")
     clauses += [f"it contradicts {_age(other, one)}" for other in against]
     if is_withheld(learning):
         clauses.append(

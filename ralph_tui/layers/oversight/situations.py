@@ -136,19 +136,19 @@ def once(
     `warning` is the used share of the budget at which the forecast counts.
     """
     used = budget.used_words(history.iteration)
-    now = f"at {percent(history.reading)}"
+    now = f"completion is at {percent(history.reading)}"
     found: dict[Once, Situation] = {}
     if burn and lasting:
         found["resource_burn"] = Situation("PAUSE", "resource_burn", burn)
     if budget.has_used(0.7, history.iteration):
-        found["budget_70"] = Situation("WARN", "budget", f"{used} {now}.")
+        found["budget_70"] = Situation("WARN", "budget", f"{used}, and {now}.")
     if not budget.has_used(warning, history.iteration):
         return found
     if evaluation.signal.fits:
-        reason = f"{used} {now}, and the pace is fast enough to finish."
+        reason = f"{used}, {now}, and the pace is fast enough to finish."
         found["budget_fits"] = Situation("WARN", "budget", reason)
     elif lasting:
-        reason = f"{used} {now}, and the pace is too slow to finish."
+        reason = f"{used}, {now}, and the pace is too slow to finish."
         found["budget_short"] = Situation("PAUSE", "budget", reason, continues=True)
     return found
 

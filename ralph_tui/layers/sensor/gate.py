@@ -58,7 +58,7 @@ def read_words(result: GateResult) -> str:
         return result.doubt.rstrip(".") or NO_COUNTS
     if not counts.total:
         skipped = f", {counts.skipped} skipped" if counts.skipped else ""
-        return f"{counts.runner}: no test ran{skipped}"
+        return f"{counts.runner}: no tests ran{skipped}"
     said = [f"{counts.passed} of {counts.total} pass"]
     if counts.failed:
         said.append(f"{counts.failed} {'fails' if counts.failed == 1 else 'fail'}")

@@ -12,9 +12,10 @@ from ralph_tui.state import RunState
 from ralph_tui.state.goal import needed_words
 from ralph_tui.text.format import count
 
-PASSES_ALREADY = "the completion command passes already"
-PASSED_BEFORE = (PASSES_ALREADY, f"{PASSES_ALREADY}: a promise and a change are needed")
-"""Notes that report this at the first measurement; older journals have the second one."""
+PASSES_ALREADY = "the completion command already passes"
+_OLDER = "the completion command passes already"
+PASSED_BEFORE = (PASSES_ALREADY, _OLDER, f"{_OLDER}: a promise and a change are needed")
+"""Notes that report this at the first measurement; older journals have one of the last two."""
 
 
 CompletedBy = Literal["command", "promise", "judge"]

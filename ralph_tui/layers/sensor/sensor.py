@@ -240,7 +240,9 @@ class Sensor:
         said = values[source] if source is not None else None
         if source is None or said is None:
             first = iteration == 0 or source is None
-            note = "nothing to read yet" if first else f"{source} silent, last value kept"
+            note = (
+                "nothing to read yet" if first else f"no new value from {source}, last value kept"
+            )
             held = Reading(iteration, state.value, source or "estimate", held=True, note=note)
             return replace(held, expected=state.total if source == "plan" else None)
         switched = source != state.source and (state.source is not None or state.value > 0)
@@ -312,7 +314,7 @@ def _silence_warning(before: SensorState, reading: Reading) -> tuple[str, ...]:
         return ()
     last = percent(reading.completion)
     since = place(reading.iteration - 1)
-    return (f"Not measured since {since}: {reading.note}. The last value, {last}, is kept.",)
+    return (f"Not measured since {since}: {reading.note}. Completion stays at {last}.",)
 
 
 def _broken_warning(before: SensorState, reading: Reading) -> tuple[str, ...]:

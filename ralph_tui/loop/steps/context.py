@@ -105,7 +105,7 @@ class ContextMonitor(Step):
         elif context.requested_by:
             by = context.requested_by
             note = f": {context.request_note}" if context.request_note else ""
-            self.request_handoff(HandoffRequest("asked", f"asked by {by}{note}", by))
+            self.request_handoff(HandoffRequest("asked", f"requested by {by}{note}", by))
         elif acts and context.level == "L2":
             self.request_handoff(HandoffRequest("L2", full))
         elif acts and self._items.unfit:

@@ -136,7 +136,7 @@ class PlanItems(Step):
                     level="warn",
                     source="context",
                     text=f"the plan's next item ({expected.size}) takes {expected.low:.0f} % of a "
-                    "window or more: split it into smaller ones",
+                    "window or more: split it into smaller items",
                 )
             )
 

@@ -114,7 +114,7 @@ def _list_findings(iteration: int, state: RunState, settings: Settings) -> list[
     known = state.memory.for_prompt(iteration) if settings.memory.enabled else []
     found = found_out(state, iteration, [one.text for one in known])
     return [
-        f"Iteration {k}{', undone since' if _undone_since(state, k) else ''}: {text}"
+        f"Iteration {k}{', since undone' if _undone_since(state, k) else ''}: {text}"
         for k, text in found
     ]
 

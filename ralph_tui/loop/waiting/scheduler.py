@@ -163,7 +163,7 @@ class Scheduler:
             if done():
                 return True
             if self._ending is None and self.state.run.stopping == "after_iteration":
-                self.end("interrupted", f"stopped while {activity}, as asked")
+                self.end("interrupted", f"stopped while {activity}, as requested")
             return False
 
         self.wait_until(over, idle=True)

@@ -100,7 +100,7 @@ def _counts(last: GateFinished) -> Line:
         if number:
             line += [(", ", "dim")] if line else []
             line.append((f"{number} {word}", style))
-    return line or [("no test ran", "warn")]
+    return line or [("no tests ran", "warn")]
 
 
 def _result(last: GateFinished, before: GateFinished | None, width: int) -> list[Line]:

@@ -244,7 +244,7 @@ def test_changed_tests_and_configuration_come_first_by_name() -> None:
     text = report(events, replace(HERE, changes=net))
     assert section(text, "Check first").splitlines() == [
         "- **Tests changed:** `tests/test_a.py` (iterations 1, 2), "
-        "`tests/test_b.py` (iteration 2, undone since)",
+        "`tests/test_b.py` (iteration 2, since undone)",
         "- **Files named by the completion command changed:** `check.sh` (iteration 1)",
         "- after iteration 1: 24 tests were counted, 25 before: look.",
     ]

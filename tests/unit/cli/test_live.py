@@ -191,8 +191,8 @@ class TestWishes:
         ("interrupted", "stopped by SIGTERM", "stopped by SIGTERM"),
         (
             "interrupted",
-            "stopped after iteration 5, as asked",
-            "stopped after iteration 5, as asked",
+            "stopped after iteration 5, as requested",
+            "stopped after iteration 5, as requested",
         ),
     ],
 )

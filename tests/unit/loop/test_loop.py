@@ -107,9 +107,12 @@ def test_a_gate_green_at_the_start_never_completes_without_a_changed_file() -> N
 def test_a_run_ends_at_its_limit() -> None:
     world = World([2, 3, 4], max_iterations=2).run()
     assert world.end.outcome == "limit_reached"
-    assert "all 2 iterations are used up at 40 %" in world.end.reason
+    assert "all 2 iterations are used up, and completion is at 40 %" in world.end.reason
     assert [e.alarm for e in world.all(ev.AlarmRaised)] == ["BUDGET_EXCEEDED"]
-    assert "the only iteration is used up at" in World([2, 3], max_iterations=1).run().end.reason
+    assert (
+        "the only iteration is used up, and completion is at"
+        in World([2, 3], max_iterations=1).run().end.reason
+    )
 
 
 def test_a_run_ends_when_its_money_is_spent() -> None:
@@ -196,7 +199,7 @@ def test_who_stops_after_the_iteration_while_it_is_paused_begins_no_other() -> N
             world.host.inbox.append(Stop(mode="after_iteration"))
     assert (world.end.outcome, world.end.reason) == (
         "interrupted",
-        "stopped while it was paused, as asked",
+        "stopped while it was paused, as requested",
     )
     assert len(world.agent.sessions) == 1
 

@@ -229,7 +229,7 @@ def test_it_is_said_that_a_verification_that_broke_off_is_done_again() -> None:
     gate = next(e for e in whole.all(ev.GateStarted) if e.iteration == 2)
     session = max(e.seq for e in whole.all(ev.SessionFinished) if e.iteration == 2)
     for number, said in (
-        (gate.seq, ", its session had finished: the completion command is run again"),
+        (gate.seq, ", its session had finished: the completion command runs again"),
         (session, ", its session had finished: it is verified now"),
         (session - 1, " touched"),
     ):

@@ -20,7 +20,7 @@ COUNTS = Counts("pytest", passed=41, failed=25)
          "tap: 1 of 1 pass, exit 0 after 2.3s; it already passes"),
         (replace(FAILED, ok=True, exit_code=0), "warn", "exit 0 after 2.3s; it already passes"),
         (FAILED, "plain", "exit 1 after 2.3s; no counts: progress comes from a plan"),
-        (replace(FAILED, counts=Counts("pytest", passed=0)), "warn", "pytest: no test ran"),
+        (replace(FAILED, counts=Counts("pytest", passed=0)), "warn", "pytest: no tests ran"),
         (replace(FAILED, counts=Counts("pytest", passed=3)), "warn", "but the command fails"),
         (replace(FAILED, exit_code=127, error="it was not found (exit 127); install it"), "bad",
          "it was not found (exit 127); install it"),

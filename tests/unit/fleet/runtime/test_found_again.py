@@ -77,7 +77,7 @@ def stopped_in_order(hosts: PlayedHosts, _: str, order: seen.Order) -> None:
             hosts.observe(over(order, "completed"))
         case seen.SendCommand():
             hosts.observe(seen.CommandAnswered(id=order.id, accepted=3))
-            reason = "stopped after iteration 1, as asked"
+            reason = "stopped after iteration 1, as requested"
             hosts.observe(
                 seen.Ended(loop=order.loop, attempt=1, outcome="interrupted", reason=reason)
             )

@@ -40,7 +40,7 @@ def test_what_was_dropped_comes_back_once_alone_after_five_runs() -> None:
     assert found.again
     assert found.in_prompt
     assert "unproven again" in learning_line(found)
-    assert "it was not used in 5 runs, and is tried once more" in found.why
+    assert "it was not used in 5 runs, so it gets another try" in found.why
     (same,) = retrieve([Candidate(one, 1.0) for one in dropped], "test-fix", found.learning_id)
     assert same == found
     tried = [with_use(one, success=False) for one in dropped[:1]]

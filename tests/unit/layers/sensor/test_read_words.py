@@ -11,7 +11,7 @@ from tests.rows import each_row
         (Counts("RSpec", 3, 1), "RSpec: 3 of 4 pass, 1 fails"),
         (Counts("pytest", 4), "pytest: 4 of 4 pass"),
         (Counts("bun", 3, 2, 1, 4), "bun: 3 of 6 pass, 2 fail, 1 error, 4 skipped"),
-        (Counts("ExUnit", 0, skipped=3), "ExUnit: no test ran, 3 skipped"),
+        (Counts("ExUnit", 0, skipped=3), "ExUnit: no tests ran, 3 skipped"),
         (Counts("go", 0, 0, 1, broken="no"), "go: 0 of 1 pass, 1 error; the build is broken: no"),
         (None, "no counts: progress comes from a plan or the agent's report"),
     ],

@@ -82,7 +82,7 @@ def test_a_measured_source_is_never_replaced_by_a_claim() -> None:
     assert [one.warnings for one in readings] == [
         (
             "Not measured since the start: the completion command gives no counts: exit code 137, "
-            "last line: Killed. The last value, 50 %, is kept.",
+            "last line: Killed. Completion stays at 50 %.",
         ),
         *[()] * 4,
     ]
@@ -340,7 +340,7 @@ def test_green_at_the_baseline_needs_promise_and_change() -> None:
     baseline = sensor.baseline(green(4), None)
 
     assert (baseline.completion, baseline.source, baseline.held) == (0.0, "estimate", True)
-    assert "passes already" in baseline.note
+    assert "already passes" in baseline.note
     assert sensor.read(1, green(4), promise=True).completion < 100
     assert sensor.read(2, green(4), changed=["a.py"]).completion < 100
     assert sensor.read(3, red(3, 1), promise=True).completion < 100

@@ -361,7 +361,7 @@ def test_who_stops_after_the_iteration_is_not_waited_for_at_a_question(
             sent.append(stop)
             world.host.inbox.append(stop)
     asked = world.all(ev.QuestionAsked)[-1]
-    assert last(world) == ("interrupted", "stopped while it waited for an answer, as asked")
+    assert last(world) == ("interrupted", "stopped while it waited for an answer, as requested")
     assert world.end.at - asked.at < timedelta(minutes=1), "no countdown was awaited"
     assert world.state.run.iteration == asked.iteration
     assert all(session.stopped is False for session in world.agent.sessions)

@@ -152,7 +152,7 @@ def test_what_must_be_split_is_said_once_and_rolls_over_once() -> None:
     said = [e.text for e in run.all(ev.Noticed) if e.source == "context"]
     assert said == [
         "the plan's next item (very complex) takes 60 % of a window or more: split it into "
-        "smaller ones"
+        "smaller items"
     ]
     assert len(rollovers(run)) == 1
 

@@ -22,7 +22,7 @@ def test_one_that_is_asked_for_comes_when_the_tool_has_ended() -> None:
     world.host.idle.append(lambda: ev.ToolFinished(iteration=1, tool_id="a", ok=True))
     world.run()
     (began,) = world.all(ev.RolloverBegan)
-    assert (began.cause, began.by, began.reason) == ("asked", "ann", "asked by ann")
+    assert (began.cause, began.by, began.reason) == ("asked", "ann", "requested by ann")
     assert world.kinds("tool_finished", "session_finished")[:2] == [
         "tool_finished",
         "session_finished",
