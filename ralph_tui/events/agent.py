@@ -119,7 +119,7 @@ class AgentChanged(Event):
         return Row(level, "AGENT", self.words(self.at), self.reason)
 
     def words(self, now: datetime, agent: str = "") -> str:
-        """Return ``claude is at its limit until 03:10; codex works in the meantime``.
+        """Return ``claude is at its limit until 03:10; codex takes over in the meantime``.
 
         `agent` is the agent working at `now`.
         """
@@ -135,7 +135,7 @@ class AgentChanged(Event):
                 # The first words say whether the program is missing or cannot run.
                 first = one_line(self.reason).partition(": ")[0].rstrip(".")
                 why += f" ({clip(first, LONGEST_WHY)})"
-        return f"{why}; {agent or self.agent} works in the meantime"
+        return f"{why}; {agent or self.agent} takes over in the meantime"
 
 
 class SessionStarted(Event):

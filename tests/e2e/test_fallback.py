@@ -113,7 +113,7 @@ def test_a_limit_hands_over_to_codex_and_claude_comes_back(
     report = here("report", "--full", cwd=git_repo).stdout
     assert "- Worked: claude in iterations 1-2 (2 sessions, \\$" in report
     assert "; codex in iteration 1 (1 session, cost unknown, " in report
-    assert "codex works in the meantime" in here("replay", "--headless", cwd=git_repo).stdout
+    assert "codex takes over in the meantime" in here("replay", "--headless", cwd=git_repo).stdout
 
 
 def test_a_silent_service_hands_over(git_repo: Path, agents: Agents) -> None:
@@ -148,7 +148,7 @@ def test_killed_while_codex_stands_in_it_goes_on_with_codex(
             assert status["agent"] == "codex"
             assert status["stands_in"].startswith("claude is at its limit until ")
             said = here("status", cwd=git_repo, **agents.environ).stdout
-            assert "; codex works in the meantime" in said
+            assert "; codex takes over in the meantime" in said
         finally:
             process.kill()
             process.communicate()

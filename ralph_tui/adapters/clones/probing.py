@@ -68,8 +68,9 @@ class Probe:
         return (
             f"the completion command `{name}` produced the same result with a fault in each of "
             f"{faulty} "
-            f"Python sources of {one_line(str(self.tree))}; it tests other files, as after an "
-            "editable install of another clone; install each clone in the fleet's set-up command"
+            f"Python sources of {one_line(str(self.tree))}; it tests other files, for example because "
+            "another clone is installed in editable mode; install each clone in the fleet's "
+            "set-up command"
         )
 
     def _is_reproducible(self, faulty: GateResult) -> bool:

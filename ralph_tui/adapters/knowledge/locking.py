@@ -52,7 +52,7 @@ def _make_folder(folder: Path) -> None:
 def _refusal(path: Path, patience_s: float, error: OSError) -> str:
     if error.errno != errno.EAGAIN:
         fault = explain_refusal(error)
-        return f"the knowledge files cannot be locked by {path}: {fault}"
+        return f"the knowledge files cannot be locked with {path}: {fault}"
     pid = holder_of(path, below=path.parent)
     return (
         f"the knowledge files have been locked by {f'process {pid}' if pid else 'another process'} "

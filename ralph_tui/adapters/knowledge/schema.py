@@ -45,8 +45,8 @@ def _is_promotions(value: Any) -> bool:
     )
 
 
-_TEXT: Check = (lambda value: isinstance(value, str), "a text")
-_NAME: Check = (lambda value: isinstance(value, str) and value != "", "a text that is not empty")
+_TEXT: Check = (lambda value: isinstance(value, str), "a string")
+_NAME: Check = (lambda value: isinstance(value, str) and value != "", "a non-empty string")
 _OBJECT: Check = (lambda value: isinstance(value, dict), "an object")
 _TRUTH: Check = (lambda value: isinstance(value, bool), "true or false")
 _COUNT: Check = (_is_count, "a whole number from 0")
@@ -56,14 +56,14 @@ _REQUIRED: Mapping[str, Check] = {"type": _NAME, "content": _OBJECT, "confidence
 _OPTIONAL: Mapping[str, Check] = {
     "id": _NAME,
     "taskType": _TEXT,
-    "sourceLoops": (_is_texts, "a list of texts"),
+    "sourceLoops": (_is_texts, "a list of strings"),
     "useCount": _COUNT,
     "successRate": _SHARE,
     "uses": _COUNT,
     "successes": _COUNT,
     "createdAt": _TEXT,
     "updatedAt": _TEXT,
-    "restedRuns": (_is_texts, "a list of texts"),
+    "restedRuns": (_is_texts, "a list of strings"),
     "pinned": _TRUTH,
     "muted": _TRUTH,
     "credits": (_is_credits, "an object of lists of iterations"),

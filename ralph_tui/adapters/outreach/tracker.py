@@ -389,7 +389,7 @@ class Tracker:
                     "check outreach.repository and the token's rights"
                 )
             case 410 | 423:
-                takes = "takes" if what == "write" else "has"
+                takes = "accepts" if what == "write" else "has"
                 text = (
                     f"{self._repository} {takes} no issues; it is archived, or issues are disabled"
                 )

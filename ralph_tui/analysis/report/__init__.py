@@ -82,7 +82,11 @@ def report(events: Sequence[Event], circumstances: Circumstances, *, full: bool 
             *_objective(material),
             _outcome(material, circumstances),
         ]
-        parts += [*_build_sections(REVIEW, material), "## Cost", _facts(material, _COSTS)]
+        parts += [
+            *_build_sections(REVIEW, material),
+            "## Result and cost",
+            _facts(material, _COSTS),
+        ]
         name = circumstances.argument or _name(material)
         parts += [f"Everything else: {code(f'ralph-tui report {name} --full')}"]
         return "\n\n".join(part for part in parts if part) + "\n"
@@ -147,9 +151,9 @@ def _outcome(material: Material, circumstances: Circumstances) -> str:
     lines += [escaped(problem) for problem in circumstances.problems]
     if tool := material.state.foreign.tool:
         lines.append(
-            f"Recorded by {escaped(material.started.imported)}: completion is what it measured. "
-            "ralph-tui recomputed the control output, alarms and interventions; "
-            f"what {escaped(tool)} reported has its own section."
+            f"Recorded by {escaped(material.started.imported)}, which measured the completion. "
+            "ralph-tui recomputed the control output, alarms and interventions. "
+            f"What {escaped(tool)} reported is in its own section."
         )
     if material.unknown:
         kinds = ", ".join(code(kind) for kind in material.unknown)

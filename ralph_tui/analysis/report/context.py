@@ -53,8 +53,8 @@ def _handoff(handoff: HandoffWritten) -> str:
     full = "" if handoff.percent is None else f" at {filled(handoff.percent)}"
     how = handoff.written
     parts = [
-        f"- iteration {handoff.iteration}, {moment(handoff.at)}: a session handed off{full}, "
-        f"{CAUSES[handoff.cause]}: "
+        f"- iteration {handoff.iteration}, {moment(handoff.at)}: a session handed off{full} "
+        f"({CAUSES[handoff.cause]}): "
         f"{code(handoff.path) if handoff.path else 'its handoff could not be saved'}",
         f" ({escaped(how)})" if how else "",
         f", copied to {code(handoff.copy_path)}" if handoff.copy_path else "",

@@ -956,9 +956,9 @@ def test_a_reviewer_gets_result_tests_changes_answers_and_cost() -> None:
     changes = (FileChange(path="tests/test_a.py", status="modified", category="test", added=3),)
     page = report(DECISIONS["redirect"](), Circumstances(changes=changes), full=False)
     titles = re.findall(r"^#+ (.*)$", page, re.MULTILINE)
-    wanted = ["Tests", "Check first", "Changed files", "Asked and answered", "Cost"]
+    wanted = ["Tests", "Check first", "Changed files", "Asked and answered", "Result and cost"]
     assert [one for one in wanted if one in titles] == [one for one in titles if one in wanted]
-    assert {"Tests", "Check first", "Changed files", "Cost"} <= set(titles)
+    assert {"Tests", "Check first", "Changed files", "Result and cost"} <= set(titles)
     assert not {"Iterations", "Completion", "Approaches", "Checkpoints", "Records"} & set(titles)
     assert "--full" in page.splitlines()[-1]
     assert len(page.splitlines()) < 60

@@ -109,7 +109,7 @@ def test_at_a_long_limit_the_next_one_goes_on_and_the_first_comes_back() -> None
     handed, back = world.all(ev.AgentChanged)
     assert handed.until is not None
     assert timedelta(0) < handed.until - (BEGAN + timedelta(hours=1)) < timedelta(minutes=1)
-    assert handed.words(BEGAN).endswith("; second works in the meantime")
+    assert handed.words(BEGAN).endswith("; second takes over in the meantime")
     assert handed.words(BEGAN).startswith("fake is at its limit until ")
     assert back.words(BEGAN) == "trying fake again instead of second"
     assert [text.partition(" (")[0] for text in world.state.roster.worked_words] == [
@@ -146,7 +146,7 @@ def test_a_refused_login_and_a_missing_program_hand_over_for_good() -> None:
     assert changes(world) == [(1, "fake", "second", "auth"), (1, "second", "third", "missing")]
     assert all(event.until is None for event in world.all(ev.AgentChanged))
     words = world.state.roster.explain_fallback(BEGAN)
-    assert words == "fake is not signed in; third works in the meantime"
+    assert words == "fake is not signed in; third takes over in the meantime"
 
 
 def test_a_run_ends_where_no_agent_ever_can() -> None:
@@ -216,7 +216,7 @@ def test_one_that_was_not_there_at_the_start_is_said_once_and_left_out() -> None
     assert changes(world) == [(1, "gone", "fake", "missing")]
     assert {agent for _, agent in who(world)} == {"fake"}
     words = world.state.roster.explain_fallback(BEGAN)
-    assert words == "gone cannot be run (gone is gone); fake works in the meantime"
+    assert words == "gone cannot be run (gone is gone); fake takes over in the meantime"
 
 
 def test_an_agent_that_is_there_and_refuses_to_work_is_not_said_to_be_missing() -> None:
@@ -232,7 +232,7 @@ def test_an_agent_that_is_there_and_refuses_to_work_is_not_said_to_be_missing() 
     text = "\n".join(filter(None, map(plain_line, world.events)))
     assert f"cannot be run after 0s: {root}" in text
     assert (
-        "fake cannot be run (Claude Code does not skip permissions for root); second works" in text
+        "fake cannot be run (Claude Code does not skip permissions for root); second takes over" in text
     )
     assert "not found" not in text
     assert "not installed" not in text
