@@ -67,10 +67,9 @@ class Probe:
         name = clip(one_line(self.command), 80)
         return (
             f"the completion command `{name}` produced the same result with a fault in each of "
-            f"{faulty} "
-            f"Python sources of {one_line(str(self.tree))}; it tests other files, for example because "
-            "another clone is installed in editable mode; install each clone in the fleet's "
-            "set-up command"
+            f"{faulty} Python sources of {one_line(str(self.tree))}; it tests other files, for "
+            "example because another clone is installed in editable mode; install each clone in "
+            "the fleet's set-up command"
         )
 
     def _is_reproducible(self, faulty: GateResult) -> bool:

@@ -231,9 +231,8 @@ def test_an_agent_that_is_there_and_refuses_to_work_is_not_said_to_be_missing() 
     world.run()
     text = "\n".join(filter(None, map(plain_line, world.events)))
     assert f"cannot be run after 0s: {root}" in text
-    assert (
-        "fake cannot be run (Claude Code does not skip permissions for root); second takes over" in text
-    )
+    why = "Claude Code does not skip permissions for root"
+    assert f"fake cannot be run ({why}); second takes over" in text
     assert "not found" not in text
     assert "not installed" not in text
 
