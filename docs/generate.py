@@ -120,7 +120,7 @@ def settings() -> str:
     for one in described():
         if one.section != section:
             section = one.section
-            title = f"`[{section}]`" if section else "Outside of a section"
+            title = f"`[{section}]`" if section else "Outside any section"
             parts.append(f"## {title}\n")
             if meaning := meaning_of(section):
                 parts.append(f"{_sentence(meaning)}\n")

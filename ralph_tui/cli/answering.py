@@ -54,7 +54,7 @@ def add_answer_arguments(parser: argparse.ArgumentParser) -> None:
         "--iterations", metavar="N", type=int, default=0, help="grant N more iterations"
     )
     parser.add_argument(
-        "--budget", metavar="USD", type=float, default=0.0, help="raise the budget by USD dollars"
+        "--budget", metavar="USD", type=float, default=0.0, help="raise the budget by this amount"
     )
     parser.add_argument(
         "--question", metavar="ID", default="", help="the id of the question to answer, as shown"
@@ -168,7 +168,7 @@ def _command_fields(question: Question, args: argparse.Namespace) -> dict[str, o
     if text is not None and not takes & {"words", "instructions"}:
         raise UsageError(f"{shown} takes no text; leave it out, or see {args.decide}")
     if text is None and takes == {"words"}:
-        raise UsageError(f"{shown} needs a text: {args.decide} {shown} TEXT")
+        raise UsageError(f"{shown} needs text: {args.decide} {shown} TEXT")
     grants = "".join(LIMIT_OPTIONS[one] for one in LIMIT_OPTIONS if one in takes)
     if more and not grants:
         raise UsageError(f"{shown} takes neither --iterations nor --budget; see {args.decide}")
@@ -177,7 +177,7 @@ def _command_fields(question: Question, args: argparse.Namespace) -> dict[str, o
     if not 0 <= args.iterations <= 1000:
         raise UsageError("--iterations takes a number from 1 to 1000")
     if not 0 <= args.budget <= 1_000_000:  # false for nan
-        raise UsageError("--budget takes US dollars, at most a million")
+        raise UsageError("--budget takes an amount in US dollars, at most a million")
     return {
         "question_id": question["question_id"],
         "answer": word,
@@ -191,7 +191,9 @@ def _command_fields(question: Question, args: argparse.Namespace) -> dict[str, o
 def _single_text(args: argparse.Namespace, word: str) -> str | None:
     if len(args.text) > 1:
         shown = answer_word(word)
-        raise UsageError(f'{shown} takes one text; put it in quotes: {args.decide} {shown} "TEXT"')
+        raise UsageError(
+            f'{shown} takes a single text; put it in quotes: {args.decide} {shown} "TEXT"'
+        )
     return str(args.text[0]) if args.text else None
 
 

@@ -149,8 +149,8 @@ class Stats:
             by_verdict[verdict].append(learning)
         titles: dict[Verdict, str] = {
             "helps": "proven to help",
-            "on trial": "without help so far",
-            "unlearned": "without help, no longer used",
+            "on trial": "not helpful so far",
+            "unlearned": "not helpful, no longer used",
         }
         for verdict, title in titles.items():
             found = by_verdict[verdict]

@@ -78,14 +78,14 @@ def add_goal(parser: argparse.ArgumentParser) -> None:
         "--criterion",
         metavar="TEXT",
         action=Once,
-        help="when the work is done, in words; you confirm each promise. With -c, the "
+        help="completion criterion in plain words; you confirm each promise. With -c, the "
         "command must pass too",
     )
     parser.add_argument(
         "--until-promise",
         action="store_true",
-        help="if COMMAND already passes: done when the agent promises completion, a file has "
-        "changed and the command passes",
+        help="for a COMMAND that already passes: the run is done when the agent promises "
+        "completion, a file has changed and the command passes",
     )
 
 
@@ -131,15 +131,27 @@ def add_settings(
     if agent:
         flag("agent.name", "--agent", "NAME", *_agent_help())
         flag("agent.command", "--agent-command", "COMMAND", COMMAND_HELP)
-        flag("agent.model", "--model", "NAME", "passed to the agent")
+        flag("agent.model", "--model", "NAME", "the model, passed to the agent")
         modes = (
             "edits: may edit files; ask: edits, and asks you for anything else; skip: unrestricted"
         )
         flag("permissions.mode", "--permissions", "MODE", modes, "edits")
-    flag("limits.max_iterations", "--max-iterations", "N", "iterations, 1-1000", "10")
-    flag("limits.session_timeout_s", "--timeout", "TIME", "per session: 90s, 30m, 8h", "8h")
+    flag(
+        "limits.max_iterations",
+        "--max-iterations",
+        "N",
+        "maximum number of iterations, 1-1000",
+        "10",
+    )
+    flag(
+        "limits.session_timeout_s",
+        "--timeout",
+        "TIME",
+        "maximum time per session: 90s, 30m, 8h",
+        "8h",
+    )
     if budget:
-        flag("limits.budget_usd", "--budget", "USD", "for the whole run", "none")
+        flag("limits.budget_usd", "--budget", "USD", "limit for the whole run", "none")
     group.add_argument(
         "--set",
         dest="set_options",

@@ -127,9 +127,9 @@ class AgentSettings(_Section):
     silence_s: Seconds = Field(default=600.0, ge=10, le=DAY)
     """How long an agent may produce no output and change no file before you are asked."""
     silence_answer_s: Seconds = Field(default=300.0, ge=1, le=DAY)
-    """How long that question waits for your answer."""
+    """How long the question about a silent agent waits for your answer."""
     command: Annotated[Words | None, NoneIfEmpty] = None
-    """Shell command for the agents ``command`` (reads the prompt from stdin) and ``acp``."""
+    """Command line of your program, for the agents ``command`` (prompt on stdin) and ``acp``."""
     model: Annotated[Words | None, NoneIfEmpty] = None
     """Model, passed to the agent; None: the agent chooses."""
     fallback: Annotated[
@@ -222,7 +222,7 @@ class OutreachSettings(_Section):
     escalate: bool = True
     """Send messages; False leaves the channels configured but unused."""
     labels_info: _Labels = ("info",)
-    """Labels of the issue for an abort by you."""
+    """Labels of the issue about a run that you aborted."""
     labels_warning: _Labels = ("warning",)
     """Labels for a question that remains unanswered."""
     labels_critical: _Labels = ("critical", "needs-review")

@@ -176,7 +176,7 @@ def describe_unknown(name: str, known: Iterable[str], where: str) -> str:
     """Describe an unknown key or section."""
     known = list(known)
     guess = closest(name, known)
-    hint = f"did you mean {guess}?" if guess else f"known are {', '.join(known)}"
+    hint = f"did you mean {guess}?" if guess else f"choose from {', '.join(known)}"
     return f"{clip(name, 80)!r} ({PLACE}) is not known in {where}: {hint}"
 
 
@@ -390,7 +390,7 @@ def _check_after(read: FileRead, objectives: list[ObjectiveTable], ids: list[str
             )
             if not known:
                 guess = closest(str(value_given), real)
-                known_are = f"known are {', '.join(real[:20])}" if real else "leave it out"
+                known_are = f"choose from {', '.join(real[:20])}" if real else "leave it out"
                 hint = f"did you mean {guess}?" if guess else known_are
                 read.add_problem(
                     where,
@@ -428,7 +428,7 @@ def _check_agents(read: FileRead) -> None:
             continue
         if name not in agents:
             guess = closest(name, agents)
-            hint = f"did you mean {guess}?" if guess else f"known are {', '.join(agents)}"
+            hint = f"did you mean {guess}?" if guess else f"choose from {', '.join(agents)}"
             said = f"agent {clip(repr(name), 80)} ({PLACE}) is not known: {hint}"
             read.add_problem(f"{where}.agent", said)
         elif "agent_command" in table and not agents[name]:

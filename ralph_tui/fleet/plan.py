@@ -66,7 +66,7 @@ def host_words(name: str) -> str:
 
 def account_words(login: str) -> str:
     """Return an account's name for display; an unnamed account is the agent's own login."""
-    return f"account {login}" if login else "the login"
+    return f"account {login}" if login else "the agent's login"
 
 
 def join_names(names: Sequence[str]) -> str:

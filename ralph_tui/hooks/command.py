@@ -147,10 +147,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action.description = f"{sentence[0].upper()}{sentence[1:]}."
         action.set_defaults(within=action)
         action.add_argument(
-            "--folder", metavar="FOLDER", help="project folder (the current project)"
+            "--folder", metavar="FOLDER", help="project folder (default: the current project)"
         )
         if name != "show":
-            action.add_argument("--yes", action="store_true", help="do not ask")
+            action.add_argument("--yes", action="store_true", help="do not ask for confirmation")
         if name == "install":
             _add_loop(action)
 
@@ -163,7 +163,10 @@ def _add_loop(parser: argparse.ArgumentParser) -> None:
         "--promise", metavar="WORD", help=f"word that a session prints when it is done ({PROMISE})"
     )
     parser.add_argument(
-        "--max-iterations", metavar="N", type=int, help=f"limit of the loop ({MAX_ITERATIONS})"
+        "--max-iterations",
+        metavar="N",
+        type=int,
+        help=f"maximum number of iterations ({MAX_ITERATIONS})",
     )
     parser.add_argument(
         "--commit-wip",

@@ -65,12 +65,12 @@ class OversightSettings(BaseModel):
     redirect_timeout_s: Seconds = Field(default=120.0, ge=1, le=30 * DAY)
     """How long a REDIRECT waits before it is approved; headless runs do not wait."""
     pause_timeout_s: Seconds = Field(default=1800.0, ge=0, le=30 * DAY)
-    """How long a PAUSE waits for an answer; then the run aborts, or continues if work is only
+    """How long a PAUSE waits for an answer; then the run aborts, or continues if it is only
     slow."""
     presence_s: Seconds = Field(default=600.0, ge=0, le=30 * DAY)
     """How long a key press or mouse action on the run's screen pauses question countdowns."""
     escalate_after_s: Seconds = Field(default=600.0, ge=1, le=30 * DAY)
-    """How long before an unanswered question is sent to the channels of ``outreach``."""
+    """How long a question stays unanswered before it is sent to the channels of ``outreach``."""
 
 
 Percent = Annotated[float, Field(ge=1, le=100)]
@@ -87,7 +87,7 @@ class ContextSettings(BaseModel):
     warn_percent: Percent = 70.0
     """Percent of the window at which a warning appears."""
     checkpoint_percent: Percent = 85.0
-    """Percent at which the session hands off after its running tool; a fresh session continues."""
+    """Percent at which the session hands off once its tool ends; a fresh session continues."""
     stop_percent: Percent = 95.0
     """Percent at which the session ends at once and hands off."""
     tool_wait_s: Seconds = Field(default=60.0, ge=0, le=DAY)
@@ -103,7 +103,7 @@ class ContextSettings(BaseModel):
     model_handoff_timeout_s: Seconds = Field(default=60.0, ge=1, le=DAY)
     """Timeout, after which the template is used."""
     commit_wip: bool = False
-    """True: commit the work of each session that hands off to your branch."""
+    """True: at each handoff, commit the session's work to your branch."""
     state_file: Text = None
     """State file for other tools: a ``ralph-state.json`` inside the repository; None: no
     file."""
@@ -196,7 +196,7 @@ class MemorySettings(BaseModel):
     enabled: bool = True
     """False: runs neither use nor record learnings."""
     min_confidence: float = Field(default=0.7, ge=0, le=1)
-    """Minimum confidence of a proven strategy that is used."""
+    """Minimum confidence at which a proven strategy is used."""
     min_success_rate: float = Field(default=0.6, ge=0, le=0.75)
     """Success rate below which a strategy or convention is no longer used; a new one has 0.75."""
     max_results: int = Field(default=5, ge=1, le=50)

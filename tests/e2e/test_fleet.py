@@ -303,7 +303,7 @@ def test_it_is_steered_and_stopped_from_another_terminal(root: Path) -> None:
             in here("fleet", "abort", "1", cwd=root).stderr
         )
         unbegun = here("fleet", "abort", "3", "--yes", cwd=root).stdout
-        assert unbegun == "loop 3 is aborted; it never began\n"
+        assert unbegun == "loop 3 is aborted; it had not started\n"
         given_up = here("fleet", "abort", "1", "--yes", cwd=root).stdout
         assert given_up == "loop 1 is aborted; its work will be collected\n"
         until(lambda: state_of(root).loops["1"].outcome == "aborted")

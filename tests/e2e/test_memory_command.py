@@ -516,7 +516,7 @@ def test_stats_tell_what_attempts_needed_and_what_learnings_earn(folder: Path) -
     assert "attempt 4" not in out
     assert "  task-001: 7, 4, 10 (limit reached), 3  Fix the failing tests\n" in out
     assert "task-003" not in out
-    helped, unlearned = out.index("1 proven to help:"), out.index("1 without help, no longer")
+    helped, unlearned = out.index("1 proven to help:"), out.index("1 not helpful, no longer")
     assert helped < out.index(good.learning_id) < unlearned < out.index(bad.learning_id)
     assert "1 learning not judged yet" in out
     output = json.loads(memory(folder, "stats", "--json").stdout)

@@ -192,7 +192,7 @@ def test_a_pause_is_decided_elsewhere_and_the_first_answer_counts(git_repo: Path
         assert "if you do not answer: aborts in " in output
 
         assert "'zork' is not a valid answer" in refused("decide", "zork", cwd=git_repo, code=2)
-        assert "needs a text" in refused("decide", "guide", cwd=git_repo, code=2)
+        assert "needs text" in refused("decide", "guide", cwd=git_repo, code=2)
         assert "needs --iterations" in refused("decide", "extend", cwd=git_repo, code=2)
         assert "use ralph-tui decide extend" in refused(
             "decide", "--iterations", "3", cwd=git_repo, code=2

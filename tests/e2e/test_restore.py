@@ -572,7 +572,7 @@ def test_a_yes_counts_for_what_was_shown(ended: Path, before: World) -> None:
         (ended / "mine.md").write_text("written while the question stood there\n")
         terminal.type("y")
         terminal.press("Enter")
-        terminal.shows("the list has grown:", "mine.md")
+        terminal.shows("now more files would change:", "mine.md")
         assert (ended / "mine.md").exists()
         terminal.type("y")
         terminal.press("Enter")

@@ -41,7 +41,7 @@ def check_git(env: Environment) -> Iterator[Finding]:
             "warning",
             SUBJECT,
             f"your git configuration names {env.short_path(config.blocked[0])}, which is not a "
-            "file; your git blocks on it, ralph-tui ignores it",
+            "file; git blocks on it, but ralph-tui ignores it",
             "git config --list --show-origin",
         )
     if env.settings.context.commit_wip:

@@ -12,8 +12,8 @@ COLOURS = "colours"
 _LAYOUTS = (
     (140, 28, "all panes side by side"),
     (100, 28, "two columns of panes"),
-    (100, 15, "two columns, one of them shared by the other panes"),
-    (60, 15, "one pane at a time; two columns from 100 columns up"),
+    (100, 15, "two columns; the other panes share one of them"),
+    (60, 15, "one pane at a time; a width of 100 shows two columns of panes"),
 )
 """Minimum columns and rows of each layout."""
 
@@ -36,7 +36,10 @@ def check_terminal(env: Environment) -> Iterator[Finding]:
     )
     if layout is None:
         yield Finding(
-            "warning", SUBJECT, f"{size} has room for one line of status", "make it 80x24 or larger"
+            "warning",
+            SUBJECT,
+            f"{size} has room for only one line of status",
+            "make it 80x24 or larger",
         )
     else:
         yield Finding("ok", SUBJECT, f"{size}, TERM={term}: {layout}")
@@ -59,7 +62,7 @@ def check_colours(env: Environment) -> Iterator[Finding]:
     environ = env.environ
     if environ.get("NO_COLOR"):
         yield Finding(
-            "ok", COLOURS, "none, because NO_COLOR is set; states have a symbol and a word"
+            "ok", COLOURS, "none, because NO_COLOR is set; each state still has a symbol and a word"
         )
     elif environ.get("COLORTERM", "").strip().lower() in ("truecolor", "24bit"):
         yield Finding("ok", COLOURS, f"true colour (COLORTERM={environ['COLORTERM']})")

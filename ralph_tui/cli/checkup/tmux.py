@@ -70,7 +70,7 @@ def check_clipboard(env: Environment) -> Iterator[Finding]:
         says = "this terminal does not accept copied text from programs (OSC 52)"
         yield Finding("warning", CLIPBOARD, says, "use another one, or select with the mouse")
         return
-    says = "copies through the terminal (OSC 52), also over ssh, if the terminal permits"
+    says = "copies through the terminal (OSC 52), even over ssh, if the terminal allows it"
     yield Finding("ok", CLIPBOARD, says)
 
 

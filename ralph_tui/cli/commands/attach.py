@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add this command's arguments."""
     parser.description = (
-        "Show and steer a live run, from one or several terminals. Closing the "
+        "Show and steer a live run, from one or more terminals. Closing the "
         "screen never stops the run. Without a terminal, print plain lines until the run ends."
     )
     parser.add_argument(

@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Save the files of a running run, start a fresh session, or list a run's checkpoints."
     )
     actions = parser.add_subparsers(dest="action", metavar="[list]", title="actions")
-    listing = actions.add_parser("list", help="list the checkpoints of a run, with their data")
+    listing = actions.add_parser("list", help="list the checkpoints of a run with their details")
     listing.add_argument(
         "listed",
         metavar="RUN",

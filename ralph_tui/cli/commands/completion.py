@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = "\n".join(
         (
             "Print the script that completes commands, options, runs and settings in your shell.",
-            "Add the line for your shell to its start file, then open a new shell:",
+            "Add the line for your shell to its startup file, then open a new shell:",
             "",
             *(f"  {line}" for line in STARTED.values()),
         )

@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     which.add_argument(
         "run", metavar="RUN", nargs="?", help="task, task/attempt, fleet/loop, folder or journal"
     )
-    which.add_argument("--run", dest="named", metavar="RUN", help="the same, for a run elsewhere")
+    which.add_argument("--run", dest="named", metavar="RUN", help="same as RUN")
     parser.add_argument("--json", action="store_true", help="print everything as one JSON object")
 
 

@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "its library is installed. -c runs a completion command once, as a run would, and shows "
         "the result that a run would read."
     )
-    parser.add_argument("--json", action="store_true", help="the same as one JSON object")
+    parser.add_argument("--json", action="store_true", help="print the report as one JSON object")
     parser.add_argument("--notify", action="store_true", help="send a test through every channel")
     parser.add_argument(
         "-c", "--command", metavar="COMMAND", help="show the result read from COMMAND's output"

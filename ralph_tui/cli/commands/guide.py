@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Send the guidance. Raises ``RalphError`` if there is no such run, or the run refuses."""
     if (args.text is None) == (args.always is None):
-        raise UsageError("give one text: ralph-tui guide TEXT, or ralph-tui guide --always TEXT")
+        raise UsageError("pass either TEXT or --always TEXT")
     if args.always is not None:
         return _instruct(args.run, args.always)
     text = text_argument(args.text)

@@ -65,9 +65,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--status", choices=STATUSES, help="list only tasks with this status")
     parser.add_argument("--agent", metavar="NAME", help="list only tasks that this agent attempted")
     parser.add_argument(
-        "--since", metavar="AGE", help="list only tasks changed since then: 12h, 30d, or a date"
+        "--since",
+        metavar="AGE",
+        help="list only tasks changed within this time (12h, 30d) or since a date",
     )
-    parser.add_argument("--tag", metavar="TAG", help="list only tasks with this tag: test-fix")
+    parser.add_argument(
+        "--tag", metavar="TAG", help="list only tasks with this tag, such as test-fix"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON value")
     parser.add_argument("--export", metavar="FILE", help="write to FILE: *.json or *.md")
     parser.add_argument("--force", action="store_true", help="overwrite FILE if it exists")
@@ -118,7 +122,8 @@ def _parse_task(args: argparse.Namespace) -> tuple[str, int | None]:
         return args.task, args.attempt
     if args.attempt not in (None, int(number)):
         raise UsageError(
-            f"{one_line(args.task)} and --attempt {args.attempt} name two attempts; give one"
+            f"{one_line(args.task)} and --attempt {args.attempt} name different attempts; "
+            "give only one"
         )
     return name, int(number)
 

@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "on those of a recorded run."
     )
     parser.add_argument(
-        "--progress", metavar="10,20,...", help="completion after each iteration, points 0-100"
+        "--progress", metavar="10,20,...", help="completion after each iteration, 0-100"
     )
     parser.add_argument(
         "--run",
@@ -177,8 +177,8 @@ def _parse_verified(
     for option, given in (("--progress", shares), ("--names", failing)):
         if given is not None and len(given) != len(counted):
             raise UsageError(
-                f"{option} names {len(given)} iterations, --totals {len(counted)}; both need the "
-                "same number."
+                f"{option} covers {len(given)} iterations and --totals covers {len(counted)}; both "
+                "must cover the same number."
             )
     found: list[Verified | None] = []
     for k, total in enumerate(counted):
@@ -201,7 +201,7 @@ def _parse_points(option: str, text: str) -> float:
     except ValueError:
         value = math.nan
     if not 0 <= value <= 100:
-        raise UsageError(f"{option} takes points from 0 to 100, not {_quote(text)}.")
+        raise UsageError(f"{option} takes values from 0 to 100, not {_quote(text)}.")
     return abs(value)
 
 
@@ -211,8 +211,8 @@ def _parse_tests(text: str, option: str = "--tests") -> int:
     except ValueError:
         value = -1
     if value < 0:
-        unknown = "0 when it is unknown" if option == "--tests" else "- where nothing is counted"
-        raise UsageError(f"{option} takes a whole number, {unknown}, not {_quote(text)}.")
+        unknown = "0 if it is unknown" if option == "--tests" else "- if nothing is counted"
+        raise UsageError(f"{option} takes a whole number ({unknown}), not {_quote(text)}.")
     return value
 
 

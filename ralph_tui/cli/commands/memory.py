@@ -85,9 +85,14 @@ LISTED = 200
 
 
 def _add_list(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--type", choices=get_args(LearningType), help="only of this type")
     parser.add_argument(
-        "--task-type", metavar="TYPE", choices=TASK_TYPES, help=f"only of: {', '.join(TASK_TYPES)}"
+        "--type", choices=get_args(LearningType), help="only learnings of this type"
+    )
+    parser.add_argument(
+        "--task-type",
+        metavar="TYPE",
+        choices=TASK_TYPES,
+        help=f"only learnings for these tasks: {', '.join(TASK_TYPES)}",
     )
     parser.add_argument(
         "--unproven", action="store_true", help="only learnings that a single run reported"

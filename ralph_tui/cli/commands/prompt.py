@@ -31,13 +31,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "run", metavar="RUN", nargs="?", help="task, task/attempt, fleet/loop, folder, journal"
     )
     show.add_argument(
-        "--iteration", metavar="K", type=int, help="of this iteration (default: the last)"
+        "--iteration",
+        metavar="K",
+        type=int,
+        help="show the prompt of iteration K (default: the last)",
     )
     show.add_argument(
-        "--session", metavar="N", type=int, help="of its Nth session (default: the last)"
+        "--session",
+        metavar="N",
+        type=int,
+        help="show the prompt of its Nth session (default: the last)",
     )
     check = actions.add_parser("check", help="check a template and list its variables")
-    check.add_argument("file", metavar="FILE", nargs="?", help="(default: from the settings)")
+    check.add_argument(
+        "file", metavar="FILE", nargs="?", help="template (default: intelligence.prompt_template)"
+    )
     for action in (show, check):
         action.set_defaults(within=action, set_options=[])
 

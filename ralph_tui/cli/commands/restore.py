@@ -198,7 +198,7 @@ def _confirm_plan(
         shown, rows = rows, workspace.preview_restore(target.tree)
         if {change.path for change, _ in rows} <= {change.path for change, _ in shown}:
             return None
-        print("the list has grown:")
+        print("now more files would change:")
 
 
 def _refresh(found: RecordedRun) -> None:

@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--command",
         metavar="COMMAND",
         action=Once,
-        help="the completion command, if a secret kept it out of the record",
+        help="the completion command, if the record omits it because of a secret",
     )
     parser.add_argument(
         "--from",

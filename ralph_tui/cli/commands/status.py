@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     which.add_argument(
         "run", metavar="RUN", nargs="?", help="task, task/attempt, fleet/loop, folder or journal"
     )
-    which.add_argument("--run", dest="named", metavar="RUN", help="the same, for a run elsewhere")
+    which.add_argument("--run", dest="named", metavar="RUN", help="same as RUN")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print everything as one JSON object")
     form.add_argument("--line", action="store_true", help="print one line for a status bar")

@@ -15,7 +15,7 @@ ACTIONS = {
     "guide": "send guidance to the agents of loops",
     "decide": "show or answer a loop's open question",
     "abort": "abort a loop, or the fleet with 'all'; the work is kept",
-    "stop": "stop the fleet after the running iterations, or --now",
+    "stop": "stop the fleet after the running iterations, or at once with --now",
     "resume": "continue a fleet that was stopped or whose process is gone",
     "prune": "remove clones and branches left by past fleets",
     "worker": "run loops here for a fleet on another machine",
@@ -66,7 +66,9 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--choice", choices=("best", "first", "all"), help=argparse.SUPPRESS)
     parser.add_argument(
-        "--from-issues", metavar="LABEL", help="run the tracker's open issues with this label"
+        "--from-issues",
+        metavar="LABEL",
+        help="run a loop for each open issue with this label in the tracker",
     )
     parser.add_argument(
         "--base", metavar="REF", help="commit or branch that all loops start from (HEAD)"
@@ -79,7 +81,7 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--setup", metavar="COMMAND", help="command to run once in every new working copy"
     )
-    parser.add_argument("--budget", metavar="USD", help="for all loops together (none)")
+    parser.add_argument("--budget", metavar="USD", help="limit for all loops together (none)")
     _add_hosts(parser)
     _add_front(parser)
     add_settings(parser, budget=False)
@@ -87,7 +89,10 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
 
 def _add_resume(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "fleet", metavar="FLEET", nargs="?", help="fleet name, such as fleet-001 (the newest)"
+        "fleet",
+        metavar="FLEET",
+        nargs="?",
+        help="fleet name, such as fleet-001 (default: the newest)",
     )
     _add_hosts(parser)
     _add_front(parser)
@@ -109,8 +114,12 @@ def _add_hosts(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_front(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--headless", action="store_true", help="plain lines instead of a screen")
-    parser.add_argument("--json", action="store_true", help="events, one JSON object per line")
+    parser.add_argument(
+        "--headless", action="store_true", help="print plain lines instead of a screen"
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print events, one JSON object per line"
+    )
     parser.add_argument(
         "--detach", action="store_true", help="start it in the background, without a screen"
     )
@@ -118,8 +127,10 @@ def _add_front(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_status(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("fleet", metavar="FLEET", nargs="?", help="fleet name (the newest)")
-    parser.add_argument("--json", action="store_true", help="everything, as one JSON object")
+    parser.add_argument(
+        "fleet", metavar="FLEET", nargs="?", help="fleet name (default: the newest)"
+    )
+    parser.add_argument("--json", action="store_true", help="print everything as one JSON object")
 
 
 def _add_attach(parser: argparse.ArgumentParser) -> None:
@@ -127,9 +138,11 @@ def _add_attach(parser: argparse.ArgumentParser) -> None:
         "loop",
         metavar="LOOP",
         nargs="?",
-        help="a loop, or an earlier fleet (the newest, with all loops)",
+        help="a loop, or an earlier fleet (default: the newest fleet, with all its loops)",
     )
-    parser.add_argument("--json", action="store_true", help="events, one JSON object per line")
+    parser.add_argument(
+        "--json", action="store_true", help="print events, one JSON object per line"
+    )
 
 
 def _add_loop(parser: argparse.ArgumentParser) -> None:
@@ -143,7 +156,7 @@ def _add_guide(parser: argparse.ArgumentParser) -> None:
 
 def _add_abort(parser: argparse.ArgumentParser) -> None:
     _add_loop(parser)
-    parser.add_argument("--yes", action="store_true", help="do not ask")
+    parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
 
 
 def _add_decide(parser: argparse.ArgumentParser) -> None:
@@ -159,7 +172,7 @@ def _add_stop(parser: argparse.ArgumentParser) -> None:
 
 def _add_prune(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--trees", metavar="FOLDER", help="the folder given to fleets with --trees")
-    parser.add_argument("--yes", action="store_true", help="remove without asking")
+    parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
     parser.add_argument(
         "--resumable",
         "--all",
@@ -176,7 +189,7 @@ def _add_prune(parser: argparse.ArgumentParser) -> None:
 
 def _add_worker(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Run loops of the fleet at ADDRESS on this machine, each in a clone of its own. "
+        "Run loops of the fleet at ADDRESS on this machine, each in its own clone. "
         f"{KEY_HOLDERS.capitalize()}."
     )
     parser.add_argument("address", metavar="ADDRESS", help="address of the fleet: tls://HOST:PORT")
@@ -187,11 +200,13 @@ def _add_worker(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--lease",
         metavar="TIME",
-        help="stop loops after this long without contact with the fleet (its lease, which is the "
-        "maximum)",
+        help="stop loops after this long without contact with the fleet (default and "
+        "maximum: the fleet's lease)",
     )
     parser.add_argument("--base", metavar="FOLDER", help="folder for the loops' working copies")
-    parser.add_argument("--name", metavar="NAME", help="name of this host (the machine's name)")
+    parser.add_argument(
+        "--name", metavar="NAME", help="name of this host (default: the machine's name)"
+    )
 
 
 _ARGUMENTS = {

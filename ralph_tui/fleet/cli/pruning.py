@@ -359,8 +359,8 @@ def _print_plan(
         elif folder.size:
             print(f"{folder.path}: {byte_size(folder.size)}, of a fleet without clones")
     for branch in branches:
-        end = f" stays: {branch.kept}" if branch.kept else f" at {branch.commit[:9]}"
-        print(f"branch {branch.name}{end}, of an attempt that was not chosen")
+        end = f"; stays: {branch.kept}" if branch.kept else f", at {branch.commit[:9]}"
+        print(f"branch {branch.name}, of an attempt that was not chosen{end}")
 
 
 def _remove(

@@ -62,7 +62,7 @@ def abort(args: argparse.Namespace) -> int:
             return ExitCode.FAILED
     send_command(fleet, FLEET if whole else loop, {"name": "abort"})
     unbegun = not whole and _never_began(fleet, loop)
-    print(f"{what} is aborted; {'it never began' if unbegun else 'its work will be collected'}")
+    print(f"{what} is aborted; {'it had not started' if unbegun else 'its work will be collected'}")
     return ExitCode.COMPLETED
 
 
@@ -135,7 +135,7 @@ def find_live_fleet() -> FleetFolder:
         resumable = not end_reason(read_fleet(newest.journal).state())
         ways = "start one with 'ralph-tui fleet run'"
         ways += f", or continue {newest.name} with 'ralph-tui fleet resume'" if resumable else ""
-        raise UsageError(f"no fleet runs in {root}; {ways}")
+        raise UsageError(f"no fleet is running in {root}; {ways}")
     if not owner.run:
         raise UsageError(
             f"a fleet is starting here (process {owner.pid}) and checks its completion commands "

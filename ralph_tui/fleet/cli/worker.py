@@ -120,7 +120,11 @@ class _StopHandler:
 
     def _stop(self, number: signal.Signals) -> None:
         alive = self._host.alive
-        _print(f"stopping {count(alive, 'loop')}; press again to stop now" if alive else "stopping")
+        _print(
+            f"stopping {count(alive, 'loop')}; press ctrl+c again to stop at once"
+            if alive
+            else "stopping"
+        )
         reason = f"it was stopped by {number.name}"
         try:
             self._link.leave(reason)

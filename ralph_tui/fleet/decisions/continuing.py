@@ -241,7 +241,7 @@ def _skip_reason(state: FleetState, loop: LoopState) -> str:
             return f"it comes after {', '.join(failed)}, which did not complete"
     own = loop.spec.budget_usd
     if own is not None and loop.attempt and not loop.resuming and loop.spent_usd >= own:
-        return "earlier attempts used its budget"
+        return "earlier attempts used up its budget"
     return ""
 
 

@@ -113,7 +113,9 @@ def _explain_best(attempts: Sequence[LoopState], best: Sequence[LoopState], plac
         return f"it completed first{but}"
     rest = best[place + 1 :]
     if not rest:
-        return f"it alone completed{but}" if not passed_over else f"it completed{but}"
+        return (
+            f"it is the only one that completed{but}" if not passed_over else f"it completed{but}"
+        )
     mine, next_one = _sort_key(loop), _sort_key(rest[0])
     if mine[0] != next_one[0]:
         return f"its completion is the best of {len(best)}{but}"
@@ -127,7 +129,7 @@ def _explain_best(attempts: Sequence[LoopState], best: Sequence[LoopState], plac
     equal = [one.spec.id for one in rest if _sort_key(one)[:level] == mine[:level]]
     if len(equal) < len(rest):
         return f"it is as good as {', '.join(equal)}, and it {more}{but}"
-    alike = " alike" if level == 3 else ""
+    alike = " equally well" if level == 3 else ""
     return f"{len(best)} completed{alike}, and it {most}{but}"
 
 

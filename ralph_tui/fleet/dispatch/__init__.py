@@ -31,7 +31,7 @@ def check_installed() -> None:
 
 
 KEY_HOLDERS = (
-    "anyone who can read the --tls folder, an agent of yours included, can run code in the fleet's "
+    "anyone who can read the --tls folder, including your agents, can run code in the fleet's "
     "process and programs on its hosts"
 )
 """Warning shown in help, by hosts, and at the start of a fleet that others can join."""

@@ -210,7 +210,7 @@ class DaskDispatcher:
         name = one_line(str(host)) or "?"
         entry = self._entries.get(name)
         if version != __version__:
-            self._refuse(worker, name, f"it has ralph-tui {version}, the fleet has {__version__}")
+            self._refuse(worker, name, f"it runs ralph-tui {version}, the fleet runs {__version__}")
             return
         if entry is not None and entry.instance != instance:
             self._refuse(worker, name, f"a host named {name} already exists; pass another --name")

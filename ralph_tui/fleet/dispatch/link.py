@@ -128,7 +128,7 @@ class HostLink:
         if not trying.done():
             trying.cancel()
             await asyncio.wait({trying})
-            self._report(f"the fleet at {self._address} does not answer, trying again")
+            self._report(f"the fleet at {self._address} does not answer; trying again")
             return False
         try:
             trying.result().abort()

@@ -173,7 +173,7 @@ class FleetEngine(Core):
                     self._stopped = True
                     self.record(decision)
                     return took
-        raise RuntimeError("the fleet's decisions repeat without end")
+        raise RuntimeError("the fleet's decisions repeat endlessly")
 
     def _handle(self, item: object) -> None:
         match item:

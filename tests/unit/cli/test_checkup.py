@@ -369,14 +369,14 @@ class TestTerminal:
         assert "two columns of panes" in report_text(
             check_terminal(made(columns=normal, rows=tall))
         )
-        assert "two columns, one" in report_text(
+        assert "two columns; the other" in report_text(
             check_terminal(made(columns=normal, rows=tall - 1))
         )
         least = (HORIZONTAL[1][0], VERTICAL[1][0])
         assert "✓" in report_text(check_terminal(made(columns=least[0], rows=least[1])))
         for columns, rows in ((least[0] - 1, 50), (200, least[1] - 1)):
             said = report_text(check_terminal(made(columns=columns, rows=rows)))
-            assert "has room for one line of status → make it 80x24" in said
+            assert "has room for only one line of status → make it 80x24" in said
 
     def test_what_is_no_terminal(self, made: Made) -> None:
         assert "is not a terminal" in report_text(check_terminal(made()))

@@ -267,7 +267,7 @@ class TestAnswer:
         ("arguments", "sentence"),
         [
             (("no",), r"'no' is not a valid answer.* approve\|guide\|extend\|restore\|abort"),
-            (("guide",), "needs a text"),
+            (("guide",), "needs text"),
             (("guide", " "), "empty"),
             (("extend",), "needs --iterations"),
             (("abort", "because"), "takes no text"),

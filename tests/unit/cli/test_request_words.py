@@ -96,7 +96,7 @@ def test_the_choice_that_was_sent_is_repeated(capsys: pytest.CaptureFixture[str]
         ("choices", ("choose", " ", "1"), "empty answer to"),
         ("choices", ("once",), "'once' is not a valid answer; use ralph-tui decide choose|leave"),
         ("permission", ("once", "please"), "once takes no text"),
-        ("permission", ("refuse", "never", "ever"), "refuse takes one text; put it in quotes"),
+        ("permission", ("refuse", "never", "ever"), "refuse takes a single text; put it in quotes"),
         ("permission", ("choose", "1"), "'choose' is not a valid answer"),
     ],
 )

@@ -150,7 +150,7 @@ def test_all_that_is_wrong_is_told_at_once_in_the_order_of_the_lines(tmp_path: P
         """,
     )
     assert said == [
-        "'colour' (night.toml:1) is not known in a fleet's file: known are fleet, account, "
+        "'colour' (night.toml:1) is not known in a fleet's file: choose from fleet, account, "
         "objective",
         "fleet.agents (night.toml:3) must be at least 0, not -1",
         "fleet.lease (night.toml:4) must be seconds or a duration such as 90s, 30m or 8h, "
@@ -166,8 +166,8 @@ def test_all_that_is_wrong_is_told_at_once_in_the_order_of_the_lines(tmp_path: P
         "a criterion in words",
         "'comand' (night.toml:17) is not known in [[objective]]: did you mean command?",
         "objective.best_of (night.toml:18) must be at most 26, not 99",
-        "after (night.toml:19) names 7, not an objective: known are 1, 2, 4",
-        "after (night.toml:19) names 'docs', not an objective: known are 1, 2, 4",
+        "after (night.toml:19) names 7, not an objective: choose from 1, 2, 4",
+        "after (night.toml:19) names 'docs', not an objective: choose from 1, 2, 4",
         "objective.name (night.toml:21) must be a letter and then up to 39 letters, digits, "
         "- and _, not '7up'",
         "objective.command (night.toml:23) must be text, not 3",
@@ -207,7 +207,7 @@ def test_what_is_wrong_for_all_is_not_said_of_each(tmp_path: Path) -> None:
         ('account = 1\n[[objective]]\ntext="a"\ncommand="b"\n',
          "account (night.toml:1) must be a table: write [account.NAME]"),
         ('[[objective]]\ntext="a"\ncommand="b"\n"{}\\u0001" = 1\n',
-         "'{}\\x01' (night.toml:4) is not known in [[objective]]: known are"),
+         "'{}\\x01' (night.toml:4) is not known in [[objective]]: choose from"),
         ('[[objective]]\nname="a"\ntext="a"\ncommand="b"\n[[objective]]\nname="a"\ntext="a"\n'
          'command="b"\n', "two objectives have the name 'a' (night.toml:6): rename one"),
         ('[[objective]]\nname="x"\ntext="a"\ncommand="b"\nbest_of=2\n[[objective]]\nname="X-a"\n'

@@ -236,9 +236,13 @@ def test_branches_that_stay_are_named_with_the_reason(root: Path) -> None:
     git(root, "checkout", "-q", branches[1])
     git(root, "worktree", "add", "-q", "../beside", branches[4])
     done = here("fleet", "prune", "--branches", "--yes", cwd=root)
-    assert f"{branches[1]} stays: it is checked out in {root}" in done.stdout
-    assert f"{branches[4]} stays: it is checked out in {root.parent / 'beside'}" in done.stdout
-    assert f"{branches[2]} stays: it has commits that were not collected" in done.stdout
+    for number, place in ((1, root), (4, root.parent / "beside")):
+        stays = f"of an attempt that was not chosen; stays: it is checked out in {place}"
+        assert f"{branches[number]}, {stays}" in done.stdout
+    assert (
+        f"{branches[2]}, of an attempt that was not chosen; stays: it has commits that were not collected"
+        in done.stdout
+    )
     assert "removed 1 branch" in done.stdout
     left = git(root, "for-each-ref", "--format=%(refname:short)", "refs/heads/ralph")
     assert left.split() == [*branches[:3], branches[4]]

@@ -207,7 +207,7 @@ def test_a_host_that_may_not_take_part_is_told_why(fleet: Fleet) -> None:
 def test_another_version_is_refused(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ralph_tui.fleet.dispatch.dispatcher.__version__", "99.9")
     with program(*fleet.host()) as far:
-        far.wait_for("the fleet has 99.9")
+        far.wait_for("the fleet runs 99.9")
     refused = fleet.heard.wait("refused")
     assert isinstance(refused, Refused)
     assert "ralph-tui" in refused.reason
