@@ -84,7 +84,7 @@ TABLE: Mapping[str, KeyRow] = {
     "fleet_abort": KeyRow("a", "abort the loop (asks)", "fleet"),
     "fleet_abort_all": KeyRow("A", "abort all loops (asks)", "fleet"),
     "fleet_stop": KeyRow("s", "stop the fleet (asks)", "fleet"),
-    "fleet_log": KeyRow("l", "log of the fleet, or loops", "fleet"),
+    "fleet_log": KeyRow("l", "show the log or the loops", "fleet"),
 }
 """By action, which is also the setting's name."""
 

@@ -130,7 +130,7 @@ class BaseScreen(StyledScreen):
         """True, with a message, if this key was meant for a dialog that closed on its own."""
         if key in URGENT or self.ralph.monotonic() >= self._ignore_until:
             return False
-        self.report(f"{key} ignored: a dialog had just closed")
+        self.report(f"{key} ignored: a dialog just closed")
         return True
 
     def open_help(self) -> None:

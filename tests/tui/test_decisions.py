@@ -227,7 +227,7 @@ def test_refused_guidance_is_the_next_draft() -> None:
     async def look(driver: Driver) -> None:
         wish = Guide(text="try the lexer")
         driver.source.refused.append((wish, "20 messages are already waiting"))
-        await driver.sees("already waiting; press g for the text you wrote")
+        await driver.sees("already waiting; press g to get back the text you wrote")
         await driver.press("g")
         assert driver.app.screen.query_one(TextArea).text == "try the lexer"
 
@@ -242,7 +242,9 @@ def test_words_that_came_too_late_are_the_next_draft() -> None:
         await driver.press("escape", "escape")
         happens(driver, QuestionAnswered(question_id="q1", answer="decline", by="ada"))
         await driver.until(lambda: not isinstance(driver.app.screen, Question))
-        await driver.sees("question closed: decline, by ada; press g for the text you wrote")
+        await driver.sees(
+            "question closed: decline, by ada; press g to get back the text you wrote"
+        )
         await driver.press("g")
         assert driver.app.screen.query_one(TextArea).text == "try the lexer"
         await driver.press("enter")
@@ -283,10 +285,10 @@ def test_an_untouched_proposal_is_no_draft() -> None:
         ("five", "is not an amount"),
         ("2.5", "is not an amount"),
         ("-3", "is not an amount"),
-        ("0", "iterations must be 1 to 1000"),
-        ("9999", "iterations must be 1 to 1000"),
-        ("$0", "dollars must be above 0"),
-        ("$9999999", "dollars must be above 0"),
+        ("0", "iterations must be from 1 to 1000"),
+        ("9999", "iterations must be from 1 to 1000"),
+        ("$0", "dollars must be more than 0"),
+        ("$9999999", "dollars must be more than 0"),
         ("5 $2", "is not an amount"),
         ("٣", "is not an amount"),
         ("[/foo]" * 99, "is not an amount"),

@@ -293,6 +293,6 @@ def test_the_question_to_abort_closes_with_the_run_and_takes_typed_keys_with_it(
         driver.inbox.append(end.model_copy(update={"seq": 9999, "at": story("decided")[-1].at}))
         await driver.until(lambda: driver.app.screen is driver.app.base)
         await driver.pilot.press("p")
-        await driver.sees("p ignored: a dialog had just closed")
+        await driver.sees("p ignored: a dialog just closed")
 
     assert drive(driver, go).sent == []

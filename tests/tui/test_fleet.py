@@ -354,7 +354,7 @@ def test_refused_guidance_is_the_next_draft() -> None:
     async def press(fleet: FleetDriver) -> None:
         refused = TargetedCommand("1", Guide(text="mind the lexer"))
         fleet.fleet.refused.append((refused, "its host is lost"))
-        await fleet.sees("its host is lost; press g for the text you wrote")
+        await fleet.sees("its host is lost; press g to get back the text you wrote")
         await fleet.press("g")
         area = fleet.app.screen.query_one(TextArea)
         assert area.text == "mind the lexer"

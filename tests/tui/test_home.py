@@ -173,10 +173,10 @@ def test_the_help_has_every_key_and_leads_back() -> None:
         ):
             assert words in home.page
         await home.press("end")
-        await home.until(lambda: "up: see ralph-tui status" in home.page)
+        await home.until(lambda: "see ralph-tui status" in home.page)
         for words in (
             "number of interventions",
-            "up: see ralph-tui status",
+            "see ralph-tui status",
             "limit reached",
             "twice opens",
         ):

@@ -86,7 +86,7 @@ def test_everything_is_permitted_only_after_a_question() -> None:
     async def look(driver: Driver) -> None:
         for key in ("n", "y"):
             assert driver.sent == []
-            await search(driver, "unrestr", "permissions: unrestricted (asks)")
+            await search(driver, "unrestr", "permissions: unrestricted (asks you to confirm)")
             await driver.press("enter")
             await driver.until(lambda: isinstance(driver.app.screen, Confirm))
             await driver.press(key)
@@ -104,7 +104,7 @@ def test_what_holds_already_is_not_offered() -> None:
         kinds = [text for text in commands if text.startswith("perm")]
         asks = "permissions: may edit files; asks before anything else"
         permit = "permit Bash(curl:*) (denied 1 time)"
-        assert kinds == [permit, asks, "permissions: unrestricted (asks)"]
+        assert kinds == [permit, asks, "permissions: unrestricted (asks you to confirm)"]
         driver.inbox.append(free)
         await driver.until(lambda: driver.cockpit.state.needs.mode == "skip")
         commands = [offer.text for offer in driver.cockpit.dialogs.offers()]

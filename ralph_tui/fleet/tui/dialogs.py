@@ -148,7 +148,7 @@ class FleetDialogs:
         known = self._view.state.loops.get(loop)
         whom, key = (ALL, "fleet_guide_all") if known and known.over else (loop, "fleet_guide")
         self._drafts[whom] = self._drafts.get(whom) or text
-        return f"press {self._app.keys.shown(key)} for the text you wrote"
+        return f"press {self._app.keys.shown(key)} to get back the text you wrote"
 
     def abort(self, row: LoopRow) -> None:
         """Abort a loop after a confirmation."""

@@ -17,7 +17,7 @@ ASKED = {
     "again": ("Run it again as a new attempt in this terminal?", "run again"),
 }
 """The question, and the label of y."""
-FLEET_LOOP = "this is a fleet's loop, which ends with a branch; see ralph-tui fleet status"
+FLEET_LOOP = "a fleet manages this loop and its branch; see ralph-tui fleet status"
 DEMO = ("Play the demo again in a new folder in this terminal?", "play it again")
 
 

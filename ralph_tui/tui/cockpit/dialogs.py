@@ -142,7 +142,7 @@ class Dialogs:
                 return f"your text is not kept: {flat(str(error))}"
         if text not in self._draft:
             self._draft = f"{self._draft.rstrip()}\n\n{text}".strip()
-        return f"press {self._app.keys.shown('guide')} for the text you wrote"
+        return f"press {self._app.keys.shown('guide')} to get back the text you wrote"
 
     def abort(self) -> None:
         """Abort the run after one question: keep the work as it is, or restore its best state."""

@@ -17,7 +17,7 @@ from ralph_tui.tui.modals.palette import Offer
 PERMISSIONS = {
     "edits": "permissions: may edit files only",
     "ask": "permissions: may edit files; asks before anything else",
-    "skip": "permissions: unrestricted (asks)",
+    "skip": "permissions: unrestricted (asks you to confirm)",
 }
 MAX_PERMITS = 50
 """Maximum number of denied tools offered for permission, most often denied first."""

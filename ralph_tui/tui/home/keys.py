@@ -79,8 +79,8 @@ COLUMNS: Block = (
     (
         (CRITICAL.glyph, "number of interventions"),
         ("~$", "the cost is an estimate"),
-        ("—", "not recorded or not counted"),
-        ("", "up: see ralph-tui status"),
+        ("—", "not recorded or counted:"),
+        ("", "see ralph-tui status"),
     ),
 )
 

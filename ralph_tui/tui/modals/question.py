@@ -55,11 +55,11 @@ def parse_amount(text: str, takes: Takes = "more") -> tuple[int, float]:
     if match and takes != "iterations":
         dollars = float(match[1])
         if not 0 < dollars <= MAX_USD:
-            raise ValueError(f"dollars must be above 0 and at most {MAX_USD}")
+            raise ValueError(f"dollars must be more than 0 and at most {MAX_USD}")
         return 0, dollars
     if takes != "money" and re.fullmatch(r"\d{1,9}", text, re.ASCII):
         if not 1 <= int(text) <= MAX_ITERATIONS:
-            raise ValueError(f"iterations must be 1 to {MAX_ITERATIONS}")
+            raise ValueError(f"iterations must be from 1 to {MAX_ITERATIONS}")
         return int(text), 0.0
     what, example = EXAMPLES[takes].split(": ")
     wrong = f"“{clip(flat(text), 20)}” is {what}" if text else "nothing entered"

@@ -251,7 +251,7 @@ def _gain(span: IterationSpan, state: RunState) -> list[Line]:
     if span.completion is None:
         return [[("not measured" if span.ended_at else "not measured yet", "dim")]]
     if span.kept:
-        return [[(f"not measured; {percent(span.completion)} is kept", "warn")]]
+        return [[(f"not measured; still {percent(span.completion)}", "warn")]]
     began = state.timeline.began_with(span)
     if began is None:
         where = " (these files were not measured before)" if span.number else " at the start"

@@ -34,7 +34,7 @@ SETTLE_S = 0.15
 LONGEST_QUERY = 500
 EMPTY = (
     "Type words you remember from an earlier run: its objective, the agent's actions, a "
-    "learning, a reflection or the outcome. A word also finds longer words; "
+    "learning, a reflection or the outcome. A word also matches longer words that begin with it; "
     f"{NOT_SEARCHED}."
 )
 OWN_KEYS = (("↑↓", "select"), ("enter", "open there"), ("esc", "back"))

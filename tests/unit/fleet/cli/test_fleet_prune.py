@@ -239,10 +239,8 @@ def test_branches_that_stay_are_named_with_the_reason(root: Path) -> None:
     for number, place in ((1, root), (4, root.parent / "beside")):
         stays = f"of an attempt that was not chosen; stays: it is checked out in {place}"
         assert f"{branches[number]}, {stays}" in done.stdout
-    assert (
-        f"{branches[2]}, of an attempt that was not chosen; stays: it has commits that were not collected"
-        in done.stdout
-    )
+    stays = "of an attempt that was not chosen; stays: it has commits that were not collected"
+    assert f"{branches[2]}, {stays}" in done.stdout
     assert "removed 1 branch" in done.stdout
     left = git(root, "for-each-ref", "--format=%(refname:short)", "refs/heads/ralph")
     assert left.split() == [*branches[:3], branches[4]]
