@@ -77,8 +77,8 @@ def _window_notes(state: State, environ: Mapping[str, str]) -> Iterator[str]:
     known = watch.find_window(environ, state, "", None).tokens
     if known is None:
         yield (
-            "the hooks watch no context level if the model's name does not show the size of its "
-            "context window; run ralph-tui hooks install --window 200k"
+            "if the model's name does not show the size of its context window, the hooks cannot "
+            "tell how full it is; set the size with ralph-tui hooks install --window 200k"
         )
         return
     yield f"the context window holds {known:,} tokens"

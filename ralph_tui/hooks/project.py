@@ -113,9 +113,7 @@ def convert_errors(name: str, doing: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise RalphError(
-            f"cannot {doing} {name}: {why(error, 'check who may write there')}"
-        ) from error
+        raise RalphError(f"cannot {doing} {name}: {why(error, 'check its permissions')}") from error
 
 
 @dataclass(frozen=True)

@@ -361,7 +361,7 @@ def _find_learnings(
             iteration=iteration,
             staged_id=learning.learning_id,
             learning=learning,
-            because=f"{TOOL} keeps it in its knowledge",
+            because=f"it is in the knowledge file of {TOOL}",
         )
         at = as_time(each.get("createdAt"))
         found.append((promoted, min(at, updated) if at and updated else at))

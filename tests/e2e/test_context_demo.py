@@ -78,7 +78,7 @@ def test_a_session_is_ended_in_the_middle_of_an_item_and_no_edit_is_lost_or_repe
     changes = [bug.fixed for bug in BUGS] + [item.ticked for item in ITEMS]
     assert done == Counter(changes)
     transcripts = "".join(p.read_text() for p in project.rglob("transcript.jsonl"))
-    assert "I continue with" in transcripts, "an item was half done"
+    assert "I'll continue with" in transcripts, "an item was half done"
 
 
 def edits_of(project: Path) -> list[tuple[str, bool]]:

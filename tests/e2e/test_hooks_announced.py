@@ -19,7 +19,7 @@ def state_of(root: Path) -> dict[str, object]:
 
 
 def test_a_window_that_is_not_known_is_said_and_can_be_set(git_repo: Path) -> None:
-    way = "run ralph-tui hooks install --window 200k"
+    way = "set the size with ralph-tui hooks install --window 200k"
     assert way in here(*LOOP, cwd=git_repo).stdout
     assert way in here("hooks", "show", cwd=git_repo).stdout
     done = here("hooks", "install", "--yes", "--window", "1m", cwd=git_repo)

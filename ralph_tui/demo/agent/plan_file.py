@@ -52,7 +52,7 @@ ITEMS = (
     ),
     Item("Formatting: groups of negative numbers, whole numbers (~5 lines)", (GROUPS, ZEROS)),
 )
-TEXT = "# Plan\n\nOne item after the other; tick it when its tests pass.\n\n" + "".join(
+TEXT = "# Plan\n\nOne item at a time; tick each when its tests pass.\n\n" + "".join(
     f"{item.open}\n" for item in ITEMS
 )
 

@@ -51,8 +51,8 @@ class PlannedWorker(Worker):
         found = _HANDOFF.search(said) if heading else None
         if found is None:
             return ""
-        self._read(PLAN, "An earlier session handed off to me, so I do not start over.")
-        return self._read(found[0], "I read its handoff first.")
+        self._read(PLAN, "An earlier session handed off to me, so I won't start over.")
+        return self._read(found[0], "I'll read its handoff first.")
 
     def _explore(self) -> None:
         self._read(PLAN, "This project is new to me: first the plan, then the code.")
@@ -73,7 +73,7 @@ class PlannedWorker(Worker):
         begun = len(item.bugs) - len(left)
         words = f"Next item: “{item.title}”."
         if begun:
-            words = f"I continue with “{item.title}”: {begun} of {len(item.bugs)} are done."
+            words = f"I'll continue with “{item.title}”: {begun} of {len(item.bugs)} are done."
         for bug in left:
             if bug.path not in self._known:
                 self._read(bug.path, words)

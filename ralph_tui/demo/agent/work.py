@@ -38,7 +38,7 @@ class Worker:
 
     def turn(self) -> str:
         """Work through one turn and return its final message. Raises `Limited`."""
-        self._run_tests("I start by looking at what fails.")
+        self._run_tests("I'll start by looking at what fails.")
         if self.scenario == "limit" and self.iteration == LIMITED_ITERATION:
             self._hit_limit()
         if self.iteration == 1:
@@ -53,7 +53,7 @@ class Worker:
             steps += others
             for step in others:
                 self._take(step)
-        self._run_tests("Now I run all tests again.")
+        self._run_tests("Now I'll run all the tests again.")
         words = self._summary(steps)
         self.session.say(words)
         return words
@@ -159,6 +159,8 @@ def _describe_step(step: Step) -> str:
         case "fix":
             return f"Next: the {step.bug.name} failure, in {step.bug.path}."
         case "break":
-            return f"My change for {step.bug.name} causes trouble; I simplify {step.bug.path}."
+            return f"My change for {step.bug.name} causes trouble; I will simplify {step.bug.path}."
         case "fiddle":
-            return f"The {step.bug.name} test still fails; I write {step.bug.path} another way."
+            return (
+                f"The {step.bug.name} test still fails; I will write {step.bug.path} another way."
+            )

@@ -207,7 +207,7 @@ def find_window(environ: Mapping[str, str], state: State, model: str, used: int 
         None,
         f"the size of the context window of {model or 'this model'} is unknown; set "
         f"{VARIABLE}, or {FIELD} in the state file, to its size in tokens (1000000, 200k); until "
-        "then the hooks watch no context level",
+        "then the hooks cannot tell how full it is",
     )
 
 

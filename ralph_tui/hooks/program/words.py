@@ -68,7 +68,7 @@ def handoff_prompt(percent: int, handoff: str) -> str:
         "1. Finish the edit you are making, so that the files are whole. Start nothing new.\n"
         f"2. Complete the handoff {handoff}. It contains what could be measured. Add what only you "
         "know: what is done, what is in progress and where, the next step, open questions. Use at "
-        f"most {MAX_CHARACTERS} characters. Name files and lines; copy nothing.\n"
+        f"most {MAX_CHARACTERS} characters. Name files and lines; do not copy their content.\n"
         "3. Stop. Do not promise completion unless the whole task is done."
     )
 
