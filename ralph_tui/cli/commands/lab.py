@@ -25,7 +25,7 @@ LAYERS = ("control", "oversight", "intelligence")
 """Sections of the settings that affect the lab's results."""
 MAX_LISTED = 6
 """Maximum interventions or iterations listed in the summary."""
-HEAD = "  #    done    pace      D  output  band             profile      level, seen"
+HEAD = "  #    done    pace      D  output  band        profile      level, seen"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -263,7 +263,7 @@ def _format_row(row: LabRow, note: str) -> str:
     return (
         f"{row.iteration:4}  {100 * row.completion:5.1f}  {100 * row.velocity:+6.1f}"
         f"  {row.derivative:+5.2f}  {row.output:6.3f}"
-        f"  push {band_words(row.band):10}  {row.profile:11}"
+        f"  {band_words(row.band):10}  {row.profile:11}"
         f"  {clip(note, 34)}".rstrip()
     )
 
