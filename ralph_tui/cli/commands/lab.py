@@ -18,6 +18,7 @@ from ralph_tui.events import RunStarted
 from ralph_tui.layers.control import band_words
 from ralph_tui.runtime.sources.find_run import find_run, read_run
 from ralph_tui.state import RunState
+from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import clip, one_line
 
 MAX_READINGS = 100_000
@@ -177,8 +178,8 @@ def _parse_verified(
     for option, given in (("--progress", shares), ("--names", failing)):
         if given is not None and len(given) != len(counted):
             raise UsageError(
-                f"{option} covers {len(given)} iterations and --totals covers {len(counted)}; both "
-                "must cover the same number."
+                f"{option} covers {count(len(given), 'iteration')} and --totals covers "
+                f"{len(counted)}; both must cover the same number."
             )
     found: list[Verified | None] = []
     for k, total in enumerate(counted):

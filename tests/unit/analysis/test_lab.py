@@ -388,8 +388,8 @@ def test_a_dash_is_a_command_that_counts_nothing(capsys: pytest.CaptureFixture[s
     [
         (["--names", "a"], "--names needs --totals"),
         (["--totals", "20"], "--totals needs --progress or --names"),
-        (["--totals", "20,20", "--progress", "10"], "--progress names 1 iterations, --totals 2"),
-        (["--totals", "x", "--progress", "10"], "--totals takes a whole number, - where nothing"),
+        (["--totals", "20,20", "--progress", "10"], "--progress covers 1 iteration and --totals"),
+        (["--totals", "x", "--progress", "10"], r"--totals takes a whole number \(- if nothing"),
         (["--run", "--totals", "20"], "--totals comes from the record"),
     ],
 )
