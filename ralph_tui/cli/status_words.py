@@ -53,6 +53,7 @@ def status_text(status: RunStatus) -> str:
         ("from", _source_text(status)),
         ("now", _now_text(status)),
         ("agent", status["stands_in"] or ""),
+        ("agent", f"failed: {failure}" if (failure := status["agent_failure"]) else ""),
         *_question_rows(status),
         ("guidance", _guidance_text(status)),
         ("always", clip(one_line(status["standing_instruction"] or ""), 200)),

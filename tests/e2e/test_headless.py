@@ -251,6 +251,13 @@ def test_an_agent_command_that_does_not_exist_fails_at_once(git_repo: Path) -> N
     assert "iteration 2 of" not in late.stdout
 
 
+def test_status_says_why_the_agent_failed(git_repo: Path) -> None:
+    failing = agent("cat >/dev/null; echo no key >&2; exit 3")
+    here("run", "x", "-c", "false", *failing, "--max-iterations", "1", cwd=git_repo)
+    said = here("status", cwd=git_repo).stdout
+    assert "agent       failed: The agent's command exited with code 3: no key\n" in said
+
+
 def test_an_unwritable_folder_is_said(git_repo: Path) -> None:
     (git_repo / ".aiwg").write_text("in the way")
     refused = here("run", "x", "-c", "true", *agent("true"), cwd=git_repo)

@@ -93,6 +93,22 @@ def test_of_many_conflicts_and_unknown_ones_both_are_told() -> None:
     assert "▲ conflicts with 2 branches: a, b; others are not known: git is too old" in rows
 
 
+@each_row(
+    ("width", "facts"),
+    [
+        (80, "loop 1 · on local (desk) · began 00:02 · ports 20000-20009"),
+        (60, "loop 1 · on local (desk) · began 00:02"),
+        (40, "loop 1"),
+    ],
+)
+def test_the_facts_of_a_loop_are_left_out_from_the_end_never_cut(width: int, facts: str) -> None:
+    async def look(fleet: FleetDriver) -> None:
+        await fleet.resize((width, 24))
+        assert any(row.rstrip().endswith(f"  {facts}") for row in fleet.rows()), fleet.rows()
+
+    with_fleet(look, FleetDriver(under_way()))
+
+
 @each_row("journal", [under_way, finished])
 def test_it_is_calm_at_every_size(journal: object) -> None:
     async def look(fleet: FleetDriver) -> None:

@@ -222,7 +222,7 @@ def test_an_outage_is_told_with_its_beginning_and_the_next_try() -> None:
 
 
 def test_a_state_without_events_has_a_verdict() -> None:
-    assert verdict(RunState(), START).text == "starting: nothing is recorded yet"
+    assert verdict(RunState(), START).text == "reading the record"
 
 
 def test_a_fast_run_is_on_track() -> None:

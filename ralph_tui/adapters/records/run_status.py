@@ -197,6 +197,8 @@ class RunStatus(TypedDict):
     agent: str | None
     stands_in: str
     """Why a fallback agent is working; empty if the first agent is."""
+    agent_failure: str
+    """Why the latest session failed; empty if it did not, or is running."""
     model: str | None
     """The model that the agent reports, else the requested one."""
     requested_model: str | None

@@ -142,6 +142,7 @@ def summarize(
         "command": started.command if started else None,
         "agent": state.roster.working or None,
         "stands_in": state.roster.explain_fallback(now or state.at) if end is None else "",
+        "agent_failure": _agent_failure(state),
         "model": run.model,
         "requested_model": started.model if started else None,
         "permissions": started.permissions if started else None,
@@ -210,6 +211,11 @@ def summarize(
         "pid": started.pid if started else 0,
         "host": started.host if started else "",
     }
+
+
+def _agent_failure(state: RunState) -> str:
+    ended = state.agent.ended
+    return ended.reason if ended is not None and ended.outcome in ("error", "crashed") else ""
 
 
 def _model_help(state: RunState) -> ModelHelp | None:

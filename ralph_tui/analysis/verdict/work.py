@@ -208,7 +208,7 @@ def _forecast(state: RunState) -> Verdict:
     run, signal = state.run, state.control.latest
     begun = terms.PHASES["starting"]
     if run.started is None:
-        return Verdict(begun.glyph, "dim", begun.word, "starting: nothing is recorded yet")
+        return Verdict(begun.glyph, "dim", "reading", "reading the record")
     if run.completion is None and run.started.watched:
         return Verdict(begun.glyph, "dim", "watched", "watched: progress is not measured")
     if run.completion is None:

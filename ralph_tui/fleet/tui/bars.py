@@ -133,13 +133,13 @@ def detail(view: FleetView, width: int, most: int) -> list[tuple[Line, Line]]:
     lines: list[Line] = []
     if row is not None:
         room = max(8, width - 2)
-        lines = [[(flat(row.loop.spec.objective, 2000), "text")], _facts(view)]
+        lines = [[(flat(row.loop.spec.objective, 2000), "text")], _facts(view, room)]
         for text, style in _top_facts(view):
             lines += [[(part, style)] for part in wrap(flat(text, 2000), room, 2)]
     return [(lines[index] if index < len(lines) else [], []) for index in range(most)]
 
 
-def _facts(view: FleetView) -> Line:
+def _facts(view: FleetView, width: int) -> Line:
     row = view.row
     assert row is not None
     loop = row.loop
@@ -165,7 +165,8 @@ def _facts(view: FleetView) -> Line:
     ]
     line: Line = [(f"{term.label} {lasts}".strip(), style), ("  ", "")]
     line += [(f"{placed}  ", placed_style)] if placed else []
-    return [*line, (flat(SEPARATOR.join(filter(None, parts))), "dim")]
+    known = [part for part in parts if part]
+    return fitted(known, lambda left, _: [*line, (flat(SEPARATOR.join(left)), "dim")], width)
 
 
 def _top_facts(view: FleetView) -> Iterator[tuple[str, str]]:

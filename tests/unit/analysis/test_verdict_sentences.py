@@ -152,7 +152,7 @@ PAUSE = ("pause", "Still nothing new 4 iterations after the redirect.")
 SILENT = ("silence", "The agent has produced no output for 10 minutes.", "retry", 119)
 
 TABLE: dict[str, tuple[Callable[[], Recorder], str]] = {
-    "nothing recorded": (nothing, "○ starting: nothing is recorded yet"),
+    "nothing recorded": (nothing, "○ reading the record"),
     "starting": (working, "○ starting: measuring the current state"),
     "first iteration": (
         lambda: working(30),
