@@ -142,17 +142,20 @@ def _chosen(
     fitting = [
         one for one in ranked if one.learning.pinned or _is_eligible(one, task_type, again, rules)
     ]
+    free = [one for one in fitting if _has_place(one, chosen, rules)]
     for one in fitting:
-        newer = [other for other in fitting if other not in chosen and _supersedes(other, one)]
-        chosen += [each for each in (*newer, one) if _has_place(each, chosen, rules)]
+        newer = [other for other in free if _supersedes(other, one)]
+        if placed := newer + [each for each in free if each is one]:
+            chosen += placed
+            free = [each for each in free if _has_place(each, chosen, rules)]
     return chosen
 
 
 def _supersedes(one: _Ranked, other: _Ranked) -> bool:
     """True if `one` is the newer of two contradictory learnings that compete for a place."""
     return (
-        one.learning.pinned == other.learning.pinned
-        and "" < other.since < one.since
+        "" < other.since < one.since
+        and one.learning.pinned == other.learning.pinned
         and contradict(one.learning, other.learning)
     )
 
@@ -171,14 +174,15 @@ def _has_place(one: _Ranked, chosen: Sequence[_Ranked], rules: MemorySettings) -
     if learning.pinned:
         return True
     same = [other for other in chosen if other.learning.type == learning.type]
-    if any(is_same(other.learning, learning) for other in same):
-        return False
-    if not one.unproven:
+    if one.unproven:
+        rivals, most = [other for other in chosen if other.unproven], UNPROVEN
+    else:
+        rivals = [other for other in same if not other.unproven]
         most = LIMITS[learning.type] * max(DEFAULTS.max_results, rules.max_results)
-        return sum(not other.unproven for other in same) < most // DEFAULTS.max_results
-    if one.again and any(other.again for other in chosen):
+        most //= DEFAULTS.max_results
+    if len(rivals) >= most or (one.again and any(other.again for other in chosen)):
         return False
-    return sum(other.unproven for other in chosen) < UNPROVEN
+    return not any(is_same(other.learning, learning) for other in same)
 
 
 def _fits(one: _Ranked, task_type: str) -> bool:

@@ -41,6 +41,7 @@ so then you your we our will can should must do does
 _FILLERS: Final = frozenset(_SMALL.split())
 
 
+@lru_cache(maxsize=4096)
 def words(text: str) -> frozenset[str]:
     """Return the words of a text, each once, case-folded."""
     return frozenset(words_of(text))
