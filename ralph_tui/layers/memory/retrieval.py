@@ -142,12 +142,15 @@ def _chosen(
     fitting = [
         one for one in ranked if one.learning.pinned or _is_eligible(one, task_type, again, rules)
     ]
-    free = [one for one in fitting if _has_place(one, chosen, rules)]
+    free = fitting
     for one in fitting:
         newer = [other for other in free if _supersedes(other, one)]
-        if placed := newer + [each for each in free if each is one]:
+        placed = [each for each in (*newer, one) if _has_place(each, chosen, rules)]
+        if placed:
             chosen += placed
-            free = [each for each in free if _has_place(each, chosen, rules)]
+            free = [each for each in free if _has_room(each, chosen, rules)]
+        if not free:
+            break
     return chosen
 
 
@@ -169,20 +172,24 @@ def _is_eligible(one: _Ranked, task_type: str, again: str, rules: MemorySettings
 
 def _has_place(one: _Ranked, chosen: Sequence[_Ranked], rules: MemorySettings) -> bool:
     learning = one.learning
+    return _has_room(one, chosen, rules) and (
+        learning.pinned or not any(is_same(other.learning, learning) for other in chosen)
+    )
+
+
+def _has_room(one: _Ranked, chosen: Sequence[_Ranked], rules: MemorySettings) -> bool:
+    """True if the limits allow it and it is not chosen yet."""
+    learning = one.learning
     if any(other.learning.learning_id == learning.learning_id for other in chosen):
         return False
     if learning.pinned:
         return True
-    same = [other for other in chosen if other.learning.type == learning.type]
     if one.unproven:
-        rivals, most = [other for other in chosen if other.unproven], UNPROVEN
-    else:
-        rivals = [other for other in same if not other.unproven]
-        most = LIMITS[learning.type] * max(DEFAULTS.max_results, rules.max_results)
-        most //= DEFAULTS.max_results
-    if len(rivals) >= most or (one.again and any(other.again for other in chosen)):
-        return False
-    return not any(is_same(other.learning, learning) for other in same)
+        again = one.again and any(other.again for other in chosen)
+        return not again and sum(other.unproven for other in chosen) < UNPROVEN
+    same = (other for other in chosen if other.learning.type == learning.type)
+    most = LIMITS[learning.type] * max(DEFAULTS.max_results, rules.max_results)
+    return sum(not other.unproven for other in same) < most // DEFAULTS.max_results
 
 
 def _fits(one: _Ranked, task_type: str) -> bool:

@@ -1,6 +1,7 @@
 """Retrieval of learnings: which, in which order, why, and how much a prompt carries."""
 
 from collections import Counter
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.events.memory import Learning, LearningType
+from ralph_tui.layers.memory import retrieval
 from ralph_tui.layers.memory.content import estimate
 from ralph_tui.layers.memory.knowledge import START, with_use
 from ralph_tui.layers.memory.orders import gives_orders
@@ -274,6 +276,25 @@ RULES = st.builds(
     min_success_rate=st.floats(0, 0.75),
     max_results=st.integers(1, 50),
 )
+
+
+@given(CANDIDATES, st.lists(st.sampled_from(["", "1", "2", "3"]), min_size=15), RULES)
+def test_the_choice_equals_one_that_compares_all(
+    candidates: list[Candidate], since: list[str], rules: MemorySettings
+) -> None:
+    dated = [replace(one, since=at) for one, at in zip(candidates, since, strict=False)]
+    ranked = [retrieval._ranked(one, one.score / 10, "test-fix", rules) for one in dated]
+    fitting = [
+        one
+        for one in ranked
+        if one.learning.pinned or retrieval._is_eligible(one, "test-fix", "", rules)
+    ]
+    plain: list[retrieval._Ranked] = []
+    for one in fitting:
+        rest = [other for other in fitting if other not in plain]
+        newer = [other for other in rest if retrieval._supersedes(other, one)]
+        plain += [each for each in (*newer, one) if retrieval._has_place(each, plain, rules)]
+    assert retrieval._chosen(ranked, "test-fix", "", rules) == plain
 
 
 @given(CANDIDATES, RULES)
