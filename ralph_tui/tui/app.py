@@ -7,11 +7,10 @@ screen handles the keys that work everywhere, and the others are dialogs.
 import gc
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from time import monotonic as real_monotonic
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
 
 from rich.console import RenderableType
 from textual import events, on
@@ -202,8 +201,7 @@ class SideScreen(BaseScreen):
         """Do nothing: this screen keeps nothing running."""
 
 
-@dataclass(frozen=True)
-class SideScreens:
+class SideScreens(NamedTuple):
     """Factories for screens beside the first one."""
 
     search: Callable[[], SideScreen]

@@ -1,6 +1,5 @@
 """Rules for every series: bounds, monotony, patience, one result per prefix."""
 
-from dataclasses import replace
 from typing import Any
 
 from hypothesis import given
@@ -103,7 +102,7 @@ def test_at_fixed_gains_the_signal_rises_with_the_error(
         history = History(50)
         history.add(Sample(1, reading))
         found = measure(history, Budget(10), chosen, previous_integral=integral)
-        signals.append(output(replace(found, derivative=derivative), gains, chosen))
+        signals.append(output(found._replace(derivative=derivative), gains, chosen))
     assert signals[0] <= signals[1]
 
 

@@ -3,8 +3,8 @@
 Progress means a new best: a loop that moves without reaching a new best makes no progress.
 """
 
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from ralph_tui.events.control import AlarmName, Severity
 from ralph_tui.layers.control.history import SMALL_STEP, History, below
@@ -34,8 +34,7 @@ _INTERVENTIONS: dict[AlarmName, tuple[str, str]] = {
 }
 
 
-@dataclass(frozen=True)
-class Alarm:
+class Alarm(NamedTuple):
     """A condition that holds at a measurement."""
 
     alarm: AlarmName

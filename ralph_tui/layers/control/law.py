@@ -5,7 +5,6 @@ The budget may change between iterations: the user adds iterations, the agent ad
 
 import math
 from collections.abc import Container, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
@@ -26,8 +25,7 @@ LAST_SHARE = 0.05
 """A remainder of up to this share of all tests or items also counts as few."""
 
 
-@dataclass(frozen=True)
-class Budget:
+class Budget(NamedTuple):
     """The current limits."""
 
     max_iterations: int
@@ -74,8 +72,7 @@ class Budget:
         return not below(self.used(iteration), share)
 
 
-@dataclass(frozen=True)
-class Patience:
+class Patience(NamedTuple):
     """Iterations to wait before a loop counts as stuck."""
 
     short: int
@@ -113,8 +110,7 @@ SLACK = 1e-6
 """Iterations by which a forecast may exceed the remaining ones, to allow for rounding."""
 
 
-@dataclass(frozen=True)
-class Metrics:
+class Metrics(NamedTuple):
     """Metrics of a measurement; fractions 0-1 unless noted."""
 
     proportional: float

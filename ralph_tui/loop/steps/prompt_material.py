@@ -66,7 +66,7 @@ def full_input(
     assessment = assessed if last else None  # the baseline is not work
     strategy = None if restored else known.strategies.get(iteration)
     if control is not None:
-        control = replace(control, signal=_urgent(control.signal, strategy))
+        control = control._replace(signal=_urgent(control.signal, strategy))
     interrupted, files = _interrupted(last, state)
     windows = [*state.context.earlier, *state.context.history]
     return replace(

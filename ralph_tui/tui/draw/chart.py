@@ -3,7 +3,7 @@
 The choice of strips and their heights depends only on the available space, so nothing jumps.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ralph_tui.layers.control import BAND_BOUNDS, band_words
 from ralph_tui.tui.draw.completion import completion
@@ -85,8 +85,7 @@ RIGHT = (14, 8)
 """Width of the right labels in cells, including a blank: the full and the minimum width."""
 
 
-@dataclass(frozen=True)
-class Kind:
+class Kind(NamedTuple):
     """Name and explanation of one of the lines."""
 
     letter: str
@@ -109,8 +108,7 @@ KINDS = (
 )
 
 
-@dataclass(frozen=True)
-class Heights:
+class Heights(NamedTuple):
     """Rows of each strip, from top to bottom."""
 
     completion: int

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import NamedTuple
 
 from ralph_tui.analysis.verdict import iterations_left, leads
 from ralph_tui.events import ReadingTaken, WorktreeRestored
@@ -19,8 +20,7 @@ Point = tuple[int, float]
 """Iteration and value."""
 
 
-@dataclass(frozen=True)
-class Projection:
+class Projection(NamedTuple):
     """Projection of a run at its current pace, to the goal or to the end of its budget."""
 
     since: Point
