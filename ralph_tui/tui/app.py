@@ -104,6 +104,11 @@ class BaseScreen(StyledScreen):
     on_activity: Callable[[], None] = staticmethod(lambda: None)
     """Called from time to time while the user presses keys or uses the mouse on any screen."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        # Mounting styles it for this theme, so Textual need not parse all styles again.
+        self._css_update_count = self.app._css_update_count  # noqa: SLF001
+
     @on(events.ScreenResume)
     def _skip_restyle(self, event: events.ScreenResume) -> None:
         """Skip the second styling when the screen opens: each widget was styled when mounted."""
