@@ -6,10 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.analysis.lab import simulate
-from ralph_tui.layers.control import Budget, ControlSettings, Evaluation, History, Sample
-from ralph_tui.layers.control import evaluate as evaluate_reading
-from ralph_tui.layers.control.law import PROFILES, Gains, measure, output
+from ralph_tui.layers.control.evaluation import Evaluation
+from ralph_tui.layers.control.evaluation import evaluate as evaluate_reading
+from ralph_tui.layers.control.history import History, Sample
+from ralph_tui.layers.control.law import PROFILES, Budget, Gains, measure, output
 from ralph_tui.layers.oversight import OversightSettings
+from ralph_tui.layers.settings import ControlSettings
 from tests.examples import FEWER
 
 READINGS = st.one_of(

@@ -2,7 +2,7 @@
 
 from ralph_tui.analysis.verdict.model import Verdict, done, mark, row
 from ralph_tui.events.control import AlarmName, AlarmRaised
-from ralph_tui.layers.control import iterations_needed
+from ralph_tui.layers.control.advice import iterations_needed
 from ralph_tui.layers.sensor.passing import passes_already
 from ralph_tui.state import Intervention, RunState
 from ralph_tui.state.goal import needed_words

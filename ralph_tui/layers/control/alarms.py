@@ -4,13 +4,15 @@ Progress means a new best: a loop that moves without reaching a new best makes n
 """
 
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ralph_tui.events.control import AlarmName, Severity
 from ralph_tui.layers.control.history import SMALL_STEP, History, below
 from ralph_tui.layers.control.law import Budget, Patience
-from ralph_tui.layers.settings import ControlSettings
 from ralph_tui.text.format import count, percent, plain_points, points
+
+if TYPE_CHECKING:
+    from ralph_tui.layers.settings import ControlSettings
 
 DEEP = 15.0
 """Points below the best that count as a loss at any noise level."""
@@ -46,7 +48,7 @@ class Alarm(NamedTuple):
     interventions: tuple[str, ...]
 
 
-def conditions(history: History, budget: Budget, settings: ControlSettings) -> tuple[Alarm, ...]:
+def conditions(history: History, budget: Budget, settings: "ControlSettings") -> tuple[Alarm, ...]:
     """Return every alarm whose condition holds at the latest measurement, with its evidence."""
     if history.complete:
         return ()
@@ -114,7 +116,7 @@ def _best(history: History) -> str:
     return f"Best: {percent(history.best)}{where}."
 
 
-def _stuck(history: History, budget: Budget, settings: ControlSettings) -> str | None:
+def _stuck(history: History, budget: Budget, settings: "ControlSettings") -> str | None:
     patience = Patience.of(history, budget, settings)
     waiting = history.since_new >= patience.short
     if not waiting and history.since_rise < 3 * patience.short:

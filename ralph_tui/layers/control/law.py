@@ -6,12 +6,14 @@ The budget may change between iterations: the user adds iterations, the agent ad
 import math
 from collections.abc import Container, Mapping
 from itertools import pairwise
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ralph_tui.events.control import AlarmName, Band, Profile
 from ralph_tui.layers.control.history import TOLERANCE, History, above, below
-from ralph_tui.layers.settings import ControlSettings
 from ralph_tui.text.format import count
+
+if TYPE_CHECKING:
+    from ralph_tui.layers.settings import ControlSettings
 
 UNKNOWN_TESTS = 100
 """Number of tests to assume if it is unknown or 0."""
@@ -81,7 +83,7 @@ class Patience(NamedTuple):
     """N: stuck after twice this many iterations with hardly any rise, whatever the steps."""
 
     @classmethod
-    def of(cls, history: History, budget: Budget, settings: ControlSettings) -> "Patience":
+    def of(cls, history: History, budget: Budget, settings: "ControlSettings") -> "Patience":
         """Return the patience: 3 and 3 for a loop that rises every time, with a budget of up to 30.
 
         It is larger for a large budget, for a run that rose after longer waits, and when only the
@@ -139,7 +141,7 @@ class Metrics(NamedTuple):
 def measure(
     history: History,
     budget: Budget,
-    settings: ControlSettings,
+    settings: "ControlSettings",
     *,
     previous_integral: float = 0.0,
     previous_issue_load: float = 0.0,
@@ -224,7 +226,7 @@ def volatility_class(volatility: float) -> Volatility:
 def schedule(
     metrics: Metrics,
     budget: Budget,
-    settings: ControlSettings,
+    settings: "ControlSettings",
     *,
     iteration: int,
     damped: bool,
@@ -248,7 +250,7 @@ def schedule(
     return "focused"
 
 
-def follow(previous: Gains | None, target: Gains, settings: ControlSettings) -> Gains:
+def follow(previous: Gains | None, target: Gains, settings: "ControlSettings") -> Gains:
     """Move the gains towards `target`; without previous gains, return `target`."""
     if previous is None:
         return target
@@ -264,7 +266,7 @@ _DIGITS = 12
 """Decimals of u to keep, so that a plateau at a band's bound does not flicker between bands."""
 
 
-def output(metrics: Metrics, gains: Gains, settings: ControlSettings) -> float:
+def output(metrics: Metrics, gains: Gains, settings: "ControlSettings") -> float:
     """Return u, clamped to [0, 1]: how strongly to correct the loop."""
     accumulated = settings.integral_term == "accumulated"
     integral = metrics.integral if accumulated else metrics.integral_mean

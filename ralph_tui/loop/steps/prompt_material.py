@@ -11,7 +11,9 @@ from ralph_tui.config.settings import Settings
 from ralph_tui.layers.context.sizes import estimate
 from ralph_tui.layers.context.take_on import Open
 from ralph_tui.layers.context.window import windows_fill, windows_high
-from ralph_tui.layers.control import Evaluation, Phase, advice, phase_of
+from ralph_tui.layers.control.advice import advice
+from ralph_tui.layers.control.evaluation import Evaluation
+from ralph_tui.layers.control.law import Phase, phase_of
 from ralph_tui.layers.inputs import budget_of
 from ralph_tui.layers.intelligence import PromptInput
 from ralph_tui.layers.intelligence.fence import item

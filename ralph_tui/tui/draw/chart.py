@@ -5,7 +5,8 @@ The choice of strips and their heights depends only on the available space, so n
 
 from typing import NamedTuple
 
-from ralph_tui.layers.control import BAND_BOUNDS, band_words
+from ralph_tui.layers.control.advice import band_words
+from ralph_tui.layers.control.law import BAND_BOUNDS
 from ralph_tui.tui.draw.completion import completion
 from ralph_tui.tui.draw.course import Course
 from ralph_tui.tui.draw.field import Columns, Field

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from ralph_tui.analysis.verdict import iterations_left, leads
 from ralph_tui.events import ReadingTaken, WorktreeRestored
-from ralph_tui.layers.control import PROGRESS_ALARMS, iterations_needed
+from ralph_tui.layers.control.advice import iterations_needed
+from ralph_tui.layers.control.alarms import PROGRESS_ALARMS
 from ralph_tui.state import ChartMark, RunState, SignalPoint
 from ralph_tui.text.terms import BEST, CRITICAL, ROLLED_BACK, WARNING
 from ralph_tui.tui.draw.scale import within
