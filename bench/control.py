@@ -6,8 +6,11 @@ from collections.abc import Iterator
 from statistics import median
 
 from bench.result import Result, Scale, ms
-from ralph_tui.layers.control import Budget, ControlSettings, Evaluation, History, Sample, evaluate
+from ralph_tui.layers.control.evaluation import Evaluation, evaluate
+from ralph_tui.layers.control.history import History, Sample
+from ralph_tui.layers.control.law import Budget
 from ralph_tui.layers.oversight import Oversight, assess
+from ralph_tui.layers.settings import ControlSettings
 
 SHORT, LONG = 10, 10_000
 """Measurements before those that are timed."""

@@ -15,7 +15,7 @@ from statistics import mean
 from bench.families import APART, HEALTHY, SICK, Family, Simulated
 from bench.histories import recorded
 from bench.result import Result, Scale
-from ralph_tui.layers.control import Sample
+from ralph_tui.layers.control.history import Sample
 from ralph_tui.layers.governor import Governor
 
 BUDGETS = (5, 10, 20, 50, 200)

@@ -4,7 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 
-from ralph_tui.layers.control import Budget, ControlSettings, History, Patience, Sample
+from ralph_tui.layers.control.history import History, Sample
+from ralph_tui.layers.control.law import Budget, Patience
+from ralph_tui.layers.settings import ControlSettings
 
 TOP = 99.9
 """Highest completion of an unfinished run."""

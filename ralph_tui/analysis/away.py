@@ -4,8 +4,8 @@ If the user's last visit is unknown, the summary covers the whole run. A run sta
 background counts as unattended from its start.
 """
 
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from ralph_tui.analysis.verdict import verdict
 from ralph_tui.events import RunStarted
@@ -24,8 +24,7 @@ SHOWN_LEVELS = ("episode", "wait", "pause", "guidance")
 """Kinds of log entries, in the order in which they are shown."""
 
 
-@dataclass(frozen=True)
-class ToneLine:
+class ToneLine(NamedTuple):
     """A line and its tone."""
 
     text: str

@@ -7,11 +7,13 @@ from typing import get_args
 from ralph_tui import events as ev
 from ralph_tui.events.control import AlarmName, Band, Profile
 from ralph_tui.events.oversight import DetectionName, Level
-from ralph_tui.layers.control import Budget, ControlSettings, Sample
+from ralph_tui.layers.control.history import Sample
+from ralph_tui.layers.control.law import Budget
 from ralph_tui.layers.governor import Evaluated, Governor
 from ralph_tui.layers.oversight import Evidence, OversightSettings
-from ralph_tui.layers.sensor import Counts, GateResult, Sensor
-from ralph_tui.layers.settings import IntelligenceSettings
+from ralph_tui.layers.sensor.gate import Counts, GateResult
+from ralph_tui.layers.sensor.sensor import Sensor
+from ralph_tui.layers.settings import ControlSettings, IntelligenceSettings
 from ralph_tui.state import RunState
 
 

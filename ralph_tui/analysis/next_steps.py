@@ -2,8 +2,7 @@
 
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ralph_tui.analysis.resume_words import limit_options, resume_command
 from ralph_tui.events import RunStarted
@@ -28,8 +27,7 @@ SESSION_S = 28_800.0
 """The default timeout of a session."""
 
 
-@dataclass(frozen=True)
-class NextStep:
+class NextStep(NamedTuple):
     """A step that the user can take."""
 
     name: StepName

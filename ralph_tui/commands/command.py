@@ -5,8 +5,7 @@ and replies with the reason.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
@@ -26,8 +25,7 @@ MAX_ITERATIONS = 1000
 """Maximum for one run, including granted iterations."""
 
 
-@dataclass(frozen=True)
-class Controls:
+class Controls(NamedTuple):
     """Callbacks for the commands that the current wait accepts; None for the others."""
 
     capture: Callable[[str, str], None] | None = None

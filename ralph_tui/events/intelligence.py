@@ -3,6 +3,8 @@
 from collections.abc import Collection
 from typing import Literal
 
+from pydantic import Field
+
 from ralph_tui.events.base import Event, Fact, Row
 from ralph_tui.events.text import Line, Plain
 from ralph_tui.text.format import duration, money, percent
@@ -130,7 +132,7 @@ class AssessmentMade(Event):
     tests: TestStatus | None = None
     """None if unknown."""
     patterns: list[Pattern] = []
-    context_files: ContextFiles = ContextFiles()
+    context_files: ContextFiles = Field(default_factory=ContextFiles)
     transcript: Line = ""
     """The last session's transcript, relative to the attempt's folder."""
     missing: list[Line] = []

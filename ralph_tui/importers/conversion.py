@@ -22,7 +22,7 @@ from ralph_tui.importers.output_reader import ParsedOutput, Timed
 from ralph_tui.importers.records import TOOL, ImportedRun, RunFiles
 from ralph_tui.layers.governor import Governor
 from ralph_tui.layers.oversight import Finding, health_check, health_of, recommendations
-from ralph_tui.layers.sensor import AgentReport
+from ralph_tui.layers.sensor.agent_report import AgentReport
 from ralph_tui.layers.sensor.categories import files_changed
 from ralph_tui.state import RunState
 from ralph_tui.state.ending import ended

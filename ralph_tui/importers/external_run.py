@@ -52,7 +52,7 @@ from ralph_tui.importers.records import (
     as_time,
 )
 from ralph_tui.layers.memory.content import text_of
-from ralph_tui.layers.sensor import AgentReport
+from ralph_tui.layers.sensor.agent_report import AgentReport
 from ralph_tui.layers.sensor.categories import categorize
 from ralph_tui.text.json_fields import as_amount, as_count, as_list, as_map, as_number, as_text
 from ralph_tui.text.sanitize import shorten

@@ -23,7 +23,7 @@ from ralph_tui.importers.records import (
     as_texts,
     as_time,
 )
-from ralph_tui.layers.sensor import AgentReport
+from ralph_tui.layers.sensor.agent_report import AgentReport
 from ralph_tui.text.json_fields import as_map, as_text
 from ralph_tui.text.terms import in_words
 

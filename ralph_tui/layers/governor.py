@@ -13,14 +13,9 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from ralph_tui.events import AgentReported, Event, ReadingTaken, RedirectDecided, SignalComputed
-from ralph_tui.layers.control import (
+from ralph_tui.layers.control.evaluation import (
     AlarmUpdate,
-    Budget,
-    ControlSettings,
     Evaluation,
-    History,
-    Patience,
-    Sample,
     check_signal,
     compute,
     default_signal,
@@ -28,10 +23,12 @@ from ralph_tui.layers.control import (
     keep_alarms,
     watch,
 )
+from ralph_tui.layers.control.history import History, Sample
+from ralph_tui.layers.control.law import Budget, Patience
 from ralph_tui.layers.inputs import budget_of, evidence_of, grounds_of, sample_of
 from ralph_tui.layers.intelligence.strategy import Course, Grounds, Strategy, plan
 from ralph_tui.layers.oversight import Evidence, Finding, Oversight, OversightSettings, assess
-from ralph_tui.layers.settings import IntelligenceSettings
+from ralph_tui.layers.settings import ControlSettings, IntelligenceSettings
 from ralph_tui.state import RunState
 from ralph_tui.text.words import same_words
 

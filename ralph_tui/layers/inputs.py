@@ -4,7 +4,8 @@ from ralph_tui.events import GateFinished, ReadingTaken
 from ralph_tui.events.intelligence import WATCHED
 from ralph_tui.events.memory import Retrieved
 from ralph_tui.layers.context.hashes import error_hash_of
-from ralph_tui.layers.control import Budget, Sample
+from ralph_tui.layers.control.history import Sample
+from ralph_tui.layers.control.law import Budget
 from ralph_tui.layers.intelligence.strategy import Grounds
 from ralph_tui.layers.memory.avoided import matches, recent_work
 from ralph_tui.layers.memory.content import gist

@@ -8,7 +8,7 @@ from typing import Protocol
 from ralph_tui.config.settings import Settings
 from ralph_tui.events import Event, RunStarted
 from ralph_tui.layers.governor import Governor
-from ralph_tui.layers.sensor import Sensor
+from ralph_tui.layers.sensor.sensor import Sensor
 from ralph_tui.loop.guard import Guard
 from ralph_tui.loop.waiting.scheduler import Scheduler
 from ralph_tui.ports.outside import Ports

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from ralph_tui.commands import Command
 from ralph_tui.events import Event
@@ -35,24 +35,21 @@ class Job:
     """Records the job's events if the loop does not wait for the job."""
 
 
-@dataclass(frozen=True)
-class Accepted:
+class Accepted(NamedTuple):
     """The reply to a command that was accepted."""
 
     seq: int
     """Sequence number of the first event it caused."""
 
 
-@dataclass(frozen=True)
-class Refused:
+class Refused(NamedTuple):
     """The reply to a command that cannot be carried out now."""
 
     reason: str
     """One sentence."""
 
 
-@dataclass(frozen=True)
-class CommandRequest:
+class CommandRequest(NamedTuple):
     """A command whose sender waits for an answer.
 
     `reply` is called once, in the engine's thread.

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
-    from ralph_tui.layers.sensor import GateResult
+    from ralph_tui.layers.sensor.gate import GateResult
 
 
 @dataclass(frozen=True)

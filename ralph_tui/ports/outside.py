@@ -19,7 +19,7 @@ from ralph_tui.ports.worktree import Commits, Gate, Watcher, Workspace
 
 if TYPE_CHECKING:
     from ralph_tui.layers.intelligence import Traces
-    from ralph_tui.layers.sensor import Progress
+    from ralph_tui.layers.sensor.plan import Progress
 
 
 @dataclass(frozen=True)

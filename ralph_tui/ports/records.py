@@ -10,7 +10,7 @@ from ralph_tui.state import RunState
 
 if TYPE_CHECKING:
     from ralph_tui.layers.intelligence.template import Template
-    from ralph_tui.layers.sensor import GateResult
+    from ralph_tui.layers.sensor.gate import GateResult
 
 
 class Records(Protocol):

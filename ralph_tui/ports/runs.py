@@ -6,7 +6,7 @@ Rule: importing this module is quick.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 NO_OBJECTIVE = "(its objective cannot be read)"
 """Shown if only other parts of the run can be read."""
@@ -50,8 +50,7 @@ class RunRow:
     """Which file of its record is unusable; the other fields come from other files."""
 
 
-@dataclass(frozen=True)
-class FleetGlance:
+class FleetGlance(NamedTuple):
     """A fleet's summary on the home screen. Its texts are safe to display."""
 
     name: str

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from ralph_tui.events.workspace import FileChange
 
 if TYPE_CHECKING:
-    from ralph_tui.layers.sensor import GateResult
+    from ralph_tui.layers.sensor.gate import GateResult
 
 
 class Gate(Protocol):

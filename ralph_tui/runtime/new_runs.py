@@ -27,7 +27,7 @@ from ralph_tui.base.errors import LockHeldError, RalphError
 from ralph_tui.base.plain_files import reading
 from ralph_tui.config.settings import Settings
 from ralph_tui.config.sources import FLAGS, Loaded, examine, problem_of
-from ralph_tui.layers.sensor import GateResult
+from ralph_tui.layers.sensor.gate import GateResult
 from ralph_tui.ports.new_runs import AgentOffer, Default, Draft, Finding, Surroundings, Trial
 from ralph_tui.text.durations import format_seconds
 from ralph_tui.text.sanitize import one_line

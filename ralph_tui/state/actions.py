@@ -7,7 +7,7 @@ records, which list them.
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ralph_tui import events as ev
 from ralph_tui.events.agent import NO_FAULT
@@ -28,8 +28,7 @@ DERIVED_FROM = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class DerivedAction:
+class DerivedAction(NamedTuple):
     """A session (`path` is empty) or a file that it changed."""
 
     at: datetime

@@ -1,6 +1,7 @@
 """The control signal chart: one point per measurement, and marks where alarms fired."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ralph_tui.events import AlarmCleared, AlarmRaised, LimitsChanged, ReadingTaken, SignalComputed
 from ralph_tui.events.control import AlarmName
@@ -22,8 +23,7 @@ class SignalPoint:
     """None for the baseline, or until the control law has been computed."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChartMark:
+class ChartMark(NamedTuple):
     """An event in an iteration, shown as a glyph on the chart."""
 
     iteration: int

@@ -1,10 +1,9 @@
 """Facts about a run's fleet for the screens of the run."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class FleetWork:
+class FleetWork(NamedTuple):
     """The fleet's facts about one of its runs."""
 
     name: str

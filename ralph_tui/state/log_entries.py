@@ -4,9 +4,9 @@ Rule: a row appears once, in one entry. New rows go at the end of an entry. A ro
 updated, but not its time and place.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from ralph_tui.events import AlarmRaised, Event, InterventionMade, Row
 from ralph_tui.state.fold import Part
@@ -26,8 +26,7 @@ Kind = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class LogRow:
+class LogRow(NamedTuple):
     """One fact; `detail` is its evidence, opened on demand."""
 
     seq: int
@@ -115,10 +114,10 @@ class LogEntries(Part):
     def amend(self, entry: LogEntry, seq: int, **changes: Any) -> None:
         """Update the row of event `seq`."""
         if entry.head.seq == seq:
-            entry.head = replace(entry.head, **changes)
+            entry.head = entry.head._replace(**changes)
         for index in range(len(entry.follow) - 1, -1, -1):
             if entry.follow[index].seq == seq:
-                entry.follow[index] = replace(entry.follow[index], **changes)
+                entry.follow[index] = entry.follow[index]._replace(**changes)
                 break
         self._touch(entry)
 

@@ -6,7 +6,7 @@ Rule: it only records; `loop/steps/agents.py` decides how long a refusal lasts.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ralph_tui import events as ev
 from ralph_tui.state.fold import Fold
@@ -18,8 +18,7 @@ CLOCK = "the clock"
 """`WaitEnded.by` if no one ended the wait."""
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(NamedTuple):
     """Why an agent could not work."""
 
     cause: Cause

@@ -1,7 +1,7 @@
 """Trouble with the agent's service while the agent itself retries."""
 
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from ralph_tui import events as ev
 from ralph_tui.state.fold import Fold
@@ -9,8 +9,7 @@ from ralph_tui.text.format import day_and_clock
 from ralph_tui.text.terms import WAITS
 
 
-@dataclass(frozen=True)
-class Trouble:
+class Trouble(NamedTuple):
     """Why the agent's service does not answer."""
 
     cause: str

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import NamedTuple
 
 from ralph_tui import events as ev
 from ralph_tui.events.workspace import Trigger, checkpoint_name
@@ -16,8 +17,7 @@ LONGEST_ROUND = 4
 """Longest repeated sequence of kinds that is collapsed; read, edit, bash has three."""
 
 
-@dataclass(frozen=True, slots=True)
-class CheckpointPoint:
+class CheckpointPoint(NamedTuple):
     """A checkpoint on the timeline."""
 
     seq: int

@@ -58,6 +58,11 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
+def are(number: int) -> str:
+    """Return the verb for a number: "is" or "are"."""
+    return "is" if number == 1 else "are"
+
+
 def name_files(number: int, paths: Sequence[str], since: str = "in the iteration") -> str:
     """Return ``2 files changed in the iteration: a.py, b.py``, with at most three names."""
     files = f"{count(number, 'file')} changed {since}"

@@ -9,10 +9,9 @@ import re
 import string
 import unicodedata
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import combinations
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Where = Literal["live", "replay", "everywhere", "home", "fleet", "fleet too", "home too"]
 """Screens that offer an action; ``everywhere`` is the cockpit, live or in replay.
@@ -21,8 +20,7 @@ Where = Literal["live", "replay", "everywhere", "home", "fleet", "fleet too", "h
 """
 
 
-@dataclass(frozen=True)
-class KeyRow:
+class KeyRow(NamedTuple):
     """The keys of one action."""
 
     keys: str

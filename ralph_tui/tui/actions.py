@@ -5,8 +5,7 @@ keys. Each unavailable action states a reason, so no key is ignored silently.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 from ralph_tui.analysis.next_steps import explain_refusal
 from ralph_tui.commands import (
@@ -153,8 +152,7 @@ def _report_pause(state: RunState) -> Outcome:
 # the table ----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Action:
+class Action(NamedTuple):
     """A row of the table; its keys and description are in `keys.TABLE`."""
 
     name: str

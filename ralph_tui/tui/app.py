@@ -7,11 +7,10 @@ screen handles the keys that work everywhere, and the others are dialogs.
 import gc
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from time import monotonic as real_monotonic
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
 
 from rich.console import RenderableType
 from textual import events, on
@@ -104,6 +103,11 @@ class BaseScreen(StyledScreen):
     _ignore_until = float("-inf")
     on_activity: Callable[[], None] = staticmethod(lambda: None)
     """Called from time to time while the user presses keys or uses the mouse on any screen."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        # Mounting styles it for this theme, so Textual need not parse all styles again.
+        self._css_update_count = self.app._css_update_count  # noqa: SLF001
 
     @on(events.ScreenResume)
     def _skip_restyle(self, event: events.ScreenResume) -> None:
@@ -202,8 +206,7 @@ class SideScreen(BaseScreen):
         """Do nothing: this screen keeps nothing running."""
 
 
-@dataclass(frozen=True)
-class SideScreens:
+class SideScreens(NamedTuple):
     """Factories for screens beside the first one."""
 
     search: Callable[[], SideScreen]

@@ -13,7 +13,7 @@ from ralph_tui.events.workspace import CategoryTotal, FileChange
 from ralph_tui.layers.intelligence import Evidence, InnerLoop, Traces, assess, estimate_progress
 from ralph_tui.layers.intelligence.accomplishments import LONGEST, compare
 from ralph_tui.layers.intelligence.assessment import ENDS, same_blocker, work_phase
-from ralph_tui.layers.sensor import Progress
+from ralph_tui.layers.sensor.plan import Progress
 from ralph_tui.state import AgentRow, RunState
 from tests.examples import FEWER
 from tests.rows import each_row

@@ -7,19 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.analysis.lab import simulate
-from ralph_tui.layers.control import (
-    PROGRESS_ALARMS,
-    Budget,
-    ControlSettings,
-    Evaluation,
-    History,
-    Patience,
-    Sample,
-    evaluate,
-)
+from ralph_tui.layers.control.alarms import PROGRESS_ALARMS
+from ralph_tui.layers.control.evaluation import Evaluation, evaluate
+from ralph_tui.layers.control.history import History, Sample
+from ralph_tui.layers.control.law import Budget, Patience
 from ralph_tui.layers.governor import Governor
 from ralph_tui.layers.oversight import LEVELS, Evidence, Finding, Level, Oversight, assess
 from ralph_tui.layers.oversight.episodes import Episode
+from ralph_tui.layers.settings import ControlSettings
 from tests.examples import FEWER
 
 READINGS = st.one_of(

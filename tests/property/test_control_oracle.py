@@ -10,9 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.analysis.lab import follow, simulate
-from ralph_tui.layers.control import Budget, ControlSettings, Sample
+from ralph_tui.layers.control.history import Sample
+from ralph_tui.layers.control.law import Budget
 from ralph_tui.layers.governor import Governor
 from ralph_tui.layers.oversight import Evidence
+from ralph_tui.layers.settings import ControlSettings
 from tests.examples import HALF
 from tests.property import oracle
 from tests.rows import each_row

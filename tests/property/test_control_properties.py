@@ -1,16 +1,17 @@
 """Rules for every series: bounds, monotony, patience, one result per prefix."""
 
-from dataclasses import replace
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.analysis.lab import simulate
-from ralph_tui.layers.control import Budget, ControlSettings, Evaluation, History, Sample
-from ralph_tui.layers.control import evaluate as evaluate_reading
-from ralph_tui.layers.control.law import PROFILES, Gains, measure, output
+from ralph_tui.layers.control.evaluation import Evaluation
+from ralph_tui.layers.control.evaluation import evaluate as evaluate_reading
+from ralph_tui.layers.control.history import History, Sample
+from ralph_tui.layers.control.law import PROFILES, Budget, Gains, measure, output
 from ralph_tui.layers.oversight import OversightSettings
+from ralph_tui.layers.settings import ControlSettings
 from tests.examples import FEWER
 
 READINGS = st.one_of(
@@ -103,7 +104,7 @@ def test_at_fixed_gains_the_signal_rises_with_the_error(
         history = History(50)
         history.add(Sample(1, reading))
         found = measure(history, Budget(10), chosen, previous_integral=integral)
-        signals.append(output(replace(found, derivative=derivative), gains, chosen))
+        signals.append(output(found._replace(derivative=derivative), gains, chosen))
     assert signals[0] <= signals[1]
 
 

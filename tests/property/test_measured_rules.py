@@ -6,9 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.events.sensor import GateFinished
-from ralph_tui.layers.control import Budget, ControlSettings, History, Patience, Sample
-from ralph_tui.layers.sensor import AgentReport, Counts, GateResult, Progress, Sensor
-from ralph_tui.layers.sensor.sensor import UNPROVEN
+from ralph_tui.layers.control.history import History, Sample
+from ralph_tui.layers.control.law import Budget, Patience
+from ralph_tui.layers.sensor.agent_report import AgentReport
+from ralph_tui.layers.sensor.gate import Counts, GateResult
+from ralph_tui.layers.sensor.plan import Progress
+from ralph_tui.layers.sensor.sensor import UNPROVEN, Sensor
+from ralph_tui.layers.settings import ControlSettings
 from tests.rows import each_row
 
 NAMES = "abcdefgh"

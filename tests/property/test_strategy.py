@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from ralph_tui.config.settings import Settings
 from ralph_tui.events import AgentReported
-from ralph_tui.layers.control import Budget, Sample, advice
-from ralph_tui.layers.control.history import TOLERANCE
+from ralph_tui.layers.control.advice import advice
+from ralph_tui.layers.control.history import TOLERANCE, Sample
+from ralph_tui.layers.control.law import Budget
 from ralph_tui.layers.governor import Evaluated, Governor
 from ralph_tui.layers.intelligence.strategy import IDLE, PRIORITIES, Grounds
 from ralph_tui.layers.oversight import Episode

@@ -9,7 +9,7 @@ from textual.widgets import Input, TextArea
 
 from ralph_tui.base.errors import RalphError
 from ralph_tui.config.sources import problem_of
-from ralph_tui.layers.sensor import Counts, GateResult
+from ralph_tui.layers.sensor.gate import Counts, GateResult
 from ralph_tui.ports.new_runs import (
     AgentOffer,
     Default,

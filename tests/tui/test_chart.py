@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 from ralph_tui.analysis.verdict import iterations_left, verdict
 from ralph_tui.events import ReadingTaken, WorktreeRestored
 from ralph_tui.events.control import Profile
-from ralph_tui.layers.control import BAND_BOUNDS, PROGRESS_ALARMS, Budget, History, Sample, evaluate
+from ralph_tui.layers.control.alarms import PROGRESS_ALARMS
+from ralph_tui.layers.control.evaluation import evaluate
+from ralph_tui.layers.control.history import History, Sample
+from ralph_tui.layers.control.law import BAND_BOUNDS, Budget
 from ralph_tui.state import ChartMark, RunState, SignalPoint
 from ralph_tui.tui.draw.chart import Heights, columns_of, heights, plot
 from ralph_tui.tui.draw.completion import AHEAD

@@ -3,7 +3,6 @@
 import argparse
 import socket
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -299,7 +298,7 @@ def test_a_loop_that_is_over_is_a_film_of_its_mirror(elsewhere: Elsewhere) -> No
     assert work == FleetWork("fleet-001/1", BEGINS.commit), "nothing is collected"
     elsewhere.records(collected("1"))
     _looked(fleet)
-    assert replay.record.fleet == replace(work, branch="ralph/fleet-001/1")
+    assert replay.record.fleet == work._replace(branch="ralph/fleet-001/1")
     replay.stop()
     fleet.stop()
 

@@ -5,6 +5,7 @@ from collections import deque
 from functools import partial
 
 import pytest
+from textual.css.stylesheet import Stylesheet
 from textual.geometry import Region
 from textual.pilot import Pilot
 from textual.screen import Screen
@@ -63,6 +64,21 @@ def opened(*keys: str, size: tuple[int, int] = (80, 24)) -> list[type[Screen[obj
 @pytest.mark.parametrize("size", SIZES)
 def test_the_frames_of_the_first_frame_are_those_of_the_cockpit(size: tuple[int, int]) -> None:
     assert opened(size=size) == [CockpitScreen]
+
+
+def test_the_cockpit_uses_the_styles_that_were_parsed_for_the_first_frame(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    dropped: list[Stylesheet] = []
+    set_variables = Stylesheet.set_variables
+
+    def counted(sheet: Stylesheet, variables: dict[str, str]) -> None:
+        dropped.append(sheet)
+        set_variables(sheet, variables)
+
+    monkeypatch.setattr(Stylesheet, "set_variables", counted)
+    assert opened() == [CockpitScreen]
+    assert len(dropped) == 1
 
 
 def test_what_is_typed_in_the_first_frame_reaches_the_cockpit() -> None:

@@ -1,6 +1,5 @@
 """The timeline view: browse, compare and restore snapshots without waiting for git."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -546,7 +545,7 @@ def test_a_selected_point_stays_while_others_come_before_it() -> None:
         chosen, before = pane.points[pane.current], pane.current
         assert chosen.checkpoint is not None
         pane.state.timeline.spans[-2].checkpoints.append(
-            replace(chosen.checkpoint, seq=1, number=9)
+            chosen.checkpoint._replace(seq=1, number=9)
         )
         driver.inbox.append(taken.model_copy(update={"seq": state.seq + 1, "at": state.at}))
         await driver.until(lambda: pane.current == before + 1)

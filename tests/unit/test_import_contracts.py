@@ -75,6 +75,14 @@ def test_the_first_frame_waits_for_nothing_but_the_screen() -> None:
     assert not loaded & (HEAVY - {"textual", "rich"} | {"pydantic"})
 
 
+def test_importing_the_cockpit_builds_no_model() -> None:
+    """Before pydantic builds the first one, it looks for plugins in all installed packages."""
+    show = "import sys, json; print(json.dumps([*sys.modules]))"
+    loaded = printed_by(f"import ralph_tui.cli.fronts.cockpit\n{show}")
+    assert "pydantic.main" in loaded
+    assert "pydantic.plugin._loader" not in loaded
+
+
 def test_nothing_but_what_carries_orders_loads_dask() -> None:
     """Whatever else is imported: a fleet's process and its hosts load it when they begin."""
     carrier = PACKAGE / "fleet" / "dispatch"

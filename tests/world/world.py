@@ -9,7 +9,7 @@ from ralph_tui.config.settings import Settings
 from ralph_tui.events import Event, QuestionAsked, RunFinished, RunStarted
 from ralph_tui.events.run import Mode
 from ralph_tui.layers.intelligence import Traces
-from ralph_tui.layers.sensor import Progress
+from ralph_tui.layers.sensor.plan import Progress
 from ralph_tui.loop.loop import Loop
 from ralph_tui.loop.run import Layers, Run
 from ralph_tui.loop.waiting.scheduler import Scheduler

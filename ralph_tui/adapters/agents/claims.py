@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 
 from ralph_tui.events import AgentSpoke, Event, PromiseMade
-from ralph_tui.layers.sensor import find_report, promised
+from ralph_tui.layers.sensor.agent_report import find_report, promised
 from ralph_tui.text.sanitize import shorten
 
 SPOKEN = 2000

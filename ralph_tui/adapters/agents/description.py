@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from ralph_tui.config.settings import AgentSettings
@@ -57,8 +57,7 @@ Ready = Callable[["AgentSettings", Mapping[str, str]], bool]
 """A quick check of the ``agent`` section and the environment."""
 
 
-@dataclass(frozen=True)
-class Abilities:
+class Abilities(NamedTuple):
     """An agent's abilities beyond its work. Anything unreported is unknown, never zero."""
 
     questions: bool = False
@@ -79,8 +78,7 @@ class Abilities:
     """True if an ended session can be resumed."""
 
 
-@dataclass(frozen=True)
-class AgentDescription:
+class AgentDescription(NamedTuple):
     """An agent, as the rest of the program sees it."""
 
     name: str

@@ -9,9 +9,8 @@ import re
 import shlex
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ralph_tui.adapters.agents.description import AgentContext
 from ralph_tui.base.errors import UsageError
@@ -33,8 +32,7 @@ def binary_of(settings: "AgentSettings", usual: str) -> str:
     return settings.binary or usual
 
 
-@dataclass(frozen=True)
-class Program:
+class Program(NamedTuple):
     """An agent's program, by its usual name, with functions for the agent's description."""
 
     usual: str

@@ -21,7 +21,7 @@ from ralph_tui.adapters.workspace.repository import open_repository
 from ralph_tui.adapters.workspace.verification import ShellGate
 from ralph_tui.base.errors import WorkspaceError, why, workspace_error
 from ralph_tui.base.plain_files import is_plain, read_bytes, write_whole
-from ralph_tui.layers.sensor import GateResult
+from ralph_tui.layers.sensor.gate import GateResult
 from ralph_tui.text.sanitize import clip, one_line
 
 LIMIT_S = 180.0

@@ -23,7 +23,7 @@ from ralph_tui.adapters.knowledge.entries import (
 )
 from ralph_tui.adapters.knowledge.schema import Entry
 from ralph_tui.events.memory import Change, Learning
-from ralph_tui.layers.control import below
+from ralph_tui.layers.control.history import below
 from ralph_tui.layers.memory.knowledge import (
     DEFAULTS,
     RESTED,

@@ -24,7 +24,7 @@ from ralph_tui.adapters.records.folders import keep_out, number_of, numbered, ra
 from ralph_tui.adapters.records.task_index import TaskIndex
 from ralph_tui.base.errors import WorkspaceError, why
 from ralph_tui.base.plain_files import make_folder
-from ralph_tui.layers.sensor import GateResult
+from ralph_tui.layers.sensor.gate import GateResult
 from ralph_tui.state import RunState
 from ralph_tui.text.sanitize import plain
 from ralph_tui.text.secrets import redact

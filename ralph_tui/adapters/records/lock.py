@@ -14,10 +14,9 @@ import json
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 from ralph_tui.base.errors import LockHeldError, WorkspaceError, why
 from ralph_tui.base.plain_files import NotPlainError, clear_way, make_folder, open_plain, read_bytes
@@ -31,8 +30,7 @@ GRACE_SECONDS = 8.0
 """Seconds that a keeper may need to clean up after a run has died."""
 
 
-@dataclass(frozen=True)
-class Owner:
+class Owner(NamedTuple):
     """The owner of a lock, as named in its file."""
 
     pid: int = 0
@@ -92,7 +90,7 @@ class Lock:
 
     def rename(self, run: str, address: str = "") -> None:
         """Write the run's name and the address of its command socket to the lock file."""
-        self.owner = replace(self.owner, run=run, socket=address)
+        self.owner = self.owner._replace(run=run, socket=address)
         _write(self.descriptor, self.owner)
 
     def keep_name(self) -> None:
@@ -234,7 +232,7 @@ def _try(descriptor: int) -> bool:
 
 def _write(descriptor: int, owner: Owner) -> None:
     """Write the owner in one piece, padded to the old length, so that no reader sees a mix."""
-    line = json.dumps(owner.__dict__).encode() + b"\n"
+    line = json.dumps(owner._asdict()).encode() + b"\n"
     os.pwrite(descriptor, line.ljust(os.fstat(descriptor).st_size), 0)
 
 

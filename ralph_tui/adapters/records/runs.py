@@ -8,9 +8,8 @@ is used.
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ralph_tui.adapters.records.files import read_json
 from ralph_tui.adapters.records.folders import named_path, numbered, ralph_folder
@@ -35,8 +34,7 @@ STATUS_VERSION = 2
 """Version of ``status.json``; if a file is older, the journal is folded again."""
 
 
-@dataclass(frozen=True)
-class RecordedRun:
+class RecordedRun(NamedTuple):
     """A run on disk that has been found but not read."""
 
     journal: Path

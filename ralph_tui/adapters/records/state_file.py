@@ -14,7 +14,7 @@ from ralph_tui.base.file_lock import clear_unfinished, locked
 from ralph_tui.base.plain_files import make_folder, read_bytes, write_whole
 from ralph_tui.layers.context.loop_state import items_of, merge
 from ralph_tui.layers.context.state_file import State, content_of, has_ended, parse, read
-from ralph_tui.layers.sensor import Progress
+from ralph_tui.layers.sensor.plan import Progress
 from ralph_tui.text.sanitize import one_line
 from ralph_tui.text.secrets import redact
 

@@ -25,7 +25,7 @@ from ralph_tui.analysis.next_steps import promise_instead
 from ralph_tui.analysis.verdict import verdict
 from ralph_tui.layers.context.sizes import estimate
 from ralph_tui.layers.context.window import calls_until, windows_fill
-from ralph_tui.layers.control import band_words
+from ralph_tui.layers.control.advice import band_words
 from ralph_tui.state import RunState
 from ralph_tui.state.guidance import unsent_words
 from ralph_tui.state.oversight import Intervention

@@ -15,7 +15,7 @@ from ralph_tui.adapters.workspace.staging import MAX_FILE, OTHERS, untracked_pat
 from ralph_tui.base.errors import GitEndedError, WorkspaceError
 from ralph_tui.base.plain_files import read_bytes
 from ralph_tui.events.workspace import ChangeStatus, FileChange
-from ralph_tui.layers.sensor import categorize
+from ralph_tui.layers.sensor.categories import categorize
 from ralph_tui.text.sanitize import spelled_name
 
 MAX_COUNTED = 1_000_000

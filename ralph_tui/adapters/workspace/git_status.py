@@ -13,7 +13,7 @@ from ralph_tui.adapters.workspace.private_repository import is_own
 from ralph_tui.adapters.workspace.repository import Repository
 from ralph_tui.adapters.workspace.staging import split
 from ralph_tui.base.errors import WorkspaceError
-from ralph_tui.layers.sensor import categorize
+from ralph_tui.layers.sensor.categories import categorize
 from ralph_tui.text.sanitize import spelled_name
 
 MAX_PATHS = 1_000

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from ralph_tui.base.errors import UsageError
 from ralph_tui.base.plain_files import reading
-from ralph_tui.layers.sensor import Progress, read_plan
+from ralph_tui.layers.sensor.plan import Progress, read_plan
 from ralph_tui.text.secrets import redact
 
 LARGEST_PLAN = 1 << 20

@@ -18,8 +18,8 @@ from ralph_tui.adapters.processes.capture import CappedLog, shorten
 from ralph_tui.adapters.processes.child import PIPE, STDOUT, Child, Exit, launch
 from ralph_tui.base.errors import NoRoomError, ProcessError
 from ralph_tui.base.plain_files import reading
-from ralph_tui.layers.sensor import Counts, GateResult
 from ralph_tui.layers.sensor.counts import count_tests
+from ralph_tui.layers.sensor.gate import Counts, GateResult
 from ralph_tui.text.sanitize import clip, one_line, one_name, plain
 
 CHUNK = 64 * 1024

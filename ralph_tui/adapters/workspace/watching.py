@@ -23,7 +23,7 @@ from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.base.plain_files import folder_of
 from ralph_tui.events.run import Noticed
 from ralph_tui.events.workspace import FileChange
-from ralph_tui.layers.sensor import files_changed
+from ralph_tui.layers.sensor.categories import files_changed
 from ralph_tui.ports.host import Emit
 
 Batches = Iterable[set[tuple[watchfiles.Change, str]]]

@@ -10,8 +10,7 @@ from ralph_tui.analysis.report.material import Material
 from ralph_tui.analysis.touched import to_check, touched_by
 from ralph_tui.events import GateFinished
 from ralph_tui.layers.sensor.categories import files_changed
-from ralph_tui.layers.sensor.expected import are
-from ralph_tui.text.format import count
+from ralph_tui.text.format import are, count
 
 MAX_FILES = 20
 """Maximum number of paths in a list."""

@@ -1,7 +1,7 @@
 """The verdict, and helpers shared by its parts."""
 
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from ralph_tui.state import RunState
 from ralph_tui.text.format import duration
@@ -11,8 +11,7 @@ LONGEST = 400
 """Maximum characters of untrusted text in a sentence."""
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(NamedTuple):
     """A sentence with its glyph, its tone and its opening word."""
 
     glyph: str

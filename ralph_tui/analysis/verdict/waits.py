@@ -1,6 +1,5 @@
 """Verdicts on a run that must wait: for an answer, a limit, its user or a silent agent."""
 
-from dataclasses import replace
 from datetime import datetime
 
 from ralph_tui.analysis.context import handing_off_words
@@ -179,4 +178,4 @@ def quiet(state: RunState, now: datetime) -> Verdict | None:
 def with_fallback(found: Verdict, state: RunState, now: datetime) -> Verdict:
     """Add to a verdict why an agent other than the first is working."""
     words = state.roster.explain_fallback(now)
-    return replace(found, text=f"{found.text}; {row(words)}") if words else found
+    return found._replace(text=f"{found.text}; {row(words)}") if words else found

@@ -1,10 +1,8 @@
 """Verdicts on the work: the open episode, an alarm, the measurement, the forecast, the end."""
 
-from dataclasses import replace
-
 from ralph_tui.analysis.verdict.model import Verdict, done, mark, row
 from ralph_tui.events.control import AlarmName, AlarmRaised
-from ralph_tui.layers.control import iterations_needed
+from ralph_tui.layers.control.advice import iterations_needed
 from ralph_tui.layers.sensor.passing import passes_already
 from ralph_tui.state import Intervention, RunState
 from ralph_tui.state.goal import needed_words
@@ -201,7 +199,7 @@ def verifying(state: RunState) -> Verdict | None:
 def outlook(state: RunState) -> Verdict:
     """Return the forecast: will the run get there?"""
     found = _forecast(state)
-    return replace(found, calm=found.tone == "good")
+    return found._replace(calm=found.tone == "good")
 
 
 def _forecast(state: RunState) -> Verdict:

@@ -27,7 +27,7 @@ from ralph_tui.cli.checkup.words import as_object, format_finding, summary
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.cli.options import load_settings, terminal_width
 from ralph_tui.config.sources import user_config_file
-from ralph_tui.layers.sensor import GateResult, read_words
+from ralph_tui.layers.sensor.gate import GateResult, read_words
 from ralph_tui.runtime.new_runs import CommandTrial
 from ralph_tui.text.format import duration
 from ralph_tui.text.sanitize import one_line

@@ -15,7 +15,7 @@ from ralph_tui.base.errors import UsageError
 from ralph_tui.config.settings import NAMES, Settings
 from ralph_tui.config.sources import load
 from ralph_tui.events import RunStarted
-from ralph_tui.layers.control import band_words
+from ralph_tui.layers.control.advice import band_words
 from ralph_tui.runtime.sources.find_run import find_run, read_run
 from ralph_tui.state import RunState
 from ralph_tui.text.format import count

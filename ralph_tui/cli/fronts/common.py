@@ -14,7 +14,6 @@ from ralph_tui.analysis.next_steps import StepName, next_steps
 from ralph_tui.cli.exit_codes import OUTCOME_CODES, ExitCode
 from ralph_tui.cli.fronts.output import print_line
 from ralph_tui.cli.fronts.run_lines import PlainLines
-from ralph_tui.cli.status_words import command_row
 from ralph_tui.events import Event, RunStarted
 from ralph_tui.state import RunState
 
@@ -47,6 +46,8 @@ def print_next_steps(run: "AssembledRun", *names: StepName) -> None:
 
 def leave_text(state: RunState, attempt: "AttemptFolder") -> str:
     """Describe what the run does after its screen has closed, and list commands, one per line."""
+    from ralph_tui.cli.status_words import command_row  # noqa: PLC0415 - a cockpit does not wait for it
+
     there, at = run_argument(attempt, " --run"), run_argument(attempt)
     rows = ["the run continues here as plain lines"]
     if state.run.paused:

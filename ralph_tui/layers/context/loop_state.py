@@ -12,7 +12,7 @@ from ralph_tui.layers.context.levels import LEVELS, whole
 from ralph_tui.layers.context.state_file import LONGEST_HISTORY, UNKNOWN, Checkpoint, State, stamp
 from ralph_tui.layers.context.state_file import FileInProgress as InProgress
 from ralph_tui.layers.oversight import Oversight
-from ralph_tui.layers.sensor import Progress
+from ralph_tui.layers.sensor.plan import Progress
 from ralph_tui.state import RunState
 from ralph_tui.text.sanitize import clip, one_line
 

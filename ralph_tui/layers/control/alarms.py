@@ -3,14 +3,16 @@
 Progress means a new best: a loop that moves without reaching a new best makes no progress.
 """
 
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 from ralph_tui.events.control import AlarmName, Severity
 from ralph_tui.layers.control.history import SMALL_STEP, History, below
 from ralph_tui.layers.control.law import Budget, Patience
-from ralph_tui.layers.settings import ControlSettings
 from ralph_tui.text.format import count, percent, plain_points, points
+
+if TYPE_CHECKING:
+    from ralph_tui.layers.settings import ControlSettings
 
 DEEP = 15.0
 """Points below the best that count as a loss at any noise level."""
@@ -34,8 +36,7 @@ _INTERVENTIONS: dict[AlarmName, tuple[str, str]] = {
 }
 
 
-@dataclass(frozen=True)
-class Alarm:
+class Alarm(NamedTuple):
     """A condition that holds at a measurement."""
 
     alarm: AlarmName
@@ -47,7 +48,7 @@ class Alarm:
     interventions: tuple[str, ...]
 
 
-def conditions(history: History, budget: Budget, settings: ControlSettings) -> tuple[Alarm, ...]:
+def conditions(history: History, budget: Budget, settings: "ControlSettings") -> tuple[Alarm, ...]:
     """Return every alarm whose condition holds at the latest measurement, with its evidence."""
     if history.complete:
         return ()
@@ -115,7 +116,7 @@ def _best(history: History) -> str:
     return f"Best: {percent(history.best)}{where}."
 
 
-def _stuck(history: History, budget: Budget, settings: ControlSettings) -> str | None:
+def _stuck(history: History, budget: Budget, settings: "ControlSettings") -> str | None:
     patience = Patience.of(history, budget, settings)
     waiting = history.since_new >= patience.short
     if not waiting and history.since_rise < 3 * patience.short:

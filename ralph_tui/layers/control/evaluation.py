@@ -4,7 +4,7 @@ If the control law fails, `default_signal` applies default gains to the error al
 nothing that may have failed. The sums continue, so the next signal is unaffected.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ralph_tui.events.control import (
     AlarmCleared,
@@ -32,8 +32,7 @@ from ralph_tui.layers.control.law import (
 from ralph_tui.layers.settings import ControlSettings
 
 
-@dataclass(frozen=True)
-class Evaluation:
+class Evaluation(NamedTuple):
     """Layer 1's result for one measurement; its events have no timestamps yet."""
 
     signal: SignalComputed
@@ -47,8 +46,7 @@ class Evaluation:
     """Alarms that are no longer up, to be recorded."""
 
 
-@dataclass(frozen=True)
-class AlarmUpdate:
+class AlarmUpdate(NamedTuple):
     """Changes of alarms at a measurement; its events have no timestamps yet."""
 
     conditions: tuple[Alarm, ...]

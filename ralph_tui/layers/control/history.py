@@ -11,7 +11,7 @@ with all subtracted points added back (*made good*); properties and methods retu
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass
+from typing import NamedTuple
 
 TOLERANCE = 1e-9
 """In the unit of the compared values: points for measurements and steps, else fractions."""
@@ -33,8 +33,7 @@ NOISE_FROM, NOISE_TO = 26, 6
 """Range of steps, counted back, whose falls define the noise; it excludes the latest ones."""
 
 
-@dataclass(frozen=True)
-class Sample:
+class Sample(NamedTuple):
     """One measurement of completion."""
 
     iteration: int

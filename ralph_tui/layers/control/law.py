@@ -5,14 +5,15 @@ The budget may change between iterations: the user adds iterations, the agent ad
 
 import math
 from collections.abc import Container, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ralph_tui.events.control import AlarmName, Band, Profile
 from ralph_tui.layers.control.history import TOLERANCE, History, above, below
-from ralph_tui.layers.settings import ControlSettings
 from ralph_tui.text.format import count
+
+if TYPE_CHECKING:
+    from ralph_tui.layers.settings import ControlSettings
 
 UNKNOWN_TESTS = 100
 """Number of tests to assume if it is unknown or 0."""
@@ -26,8 +27,7 @@ LAST_SHARE = 0.05
 """A remainder of up to this share of all tests or items also counts as few."""
 
 
-@dataclass(frozen=True)
-class Budget:
+class Budget(NamedTuple):
     """The current limits."""
 
     max_iterations: int
@@ -74,8 +74,7 @@ class Budget:
         return not below(self.used(iteration), share)
 
 
-@dataclass(frozen=True)
-class Patience:
+class Patience(NamedTuple):
     """Iterations to wait before a loop counts as stuck."""
 
     short: int
@@ -84,7 +83,7 @@ class Patience:
     """N: stuck after twice this many iterations with hardly any rise, whatever the steps."""
 
     @classmethod
-    def of(cls, history: History, budget: Budget, settings: ControlSettings) -> "Patience":
+    def of(cls, history: History, budget: Budget, settings: "ControlSettings") -> "Patience":
         """Return the patience: 3 and 3 for a loop that rises every time, with a budget of up to 30.
 
         It is larger for a large budget, for a run that rose after longer waits, and when only the
@@ -113,8 +112,7 @@ SLACK = 1e-6
 """Iterations by which a forecast may exceed the remaining ones, to allow for rounding."""
 
 
-@dataclass(frozen=True)
-class Metrics:
+class Metrics(NamedTuple):
     """Metrics of a measurement; fractions 0-1 unless noted."""
 
     proportional: float
@@ -143,7 +141,7 @@ class Metrics:
 def measure(
     history: History,
     budget: Budget,
-    settings: ControlSettings,
+    settings: "ControlSettings",
     *,
     previous_integral: float = 0.0,
     previous_issue_load: float = 0.0,
@@ -228,7 +226,7 @@ def volatility_class(volatility: float) -> Volatility:
 def schedule(
     metrics: Metrics,
     budget: Budget,
-    settings: ControlSettings,
+    settings: "ControlSettings",
     *,
     iteration: int,
     damped: bool,
@@ -252,7 +250,7 @@ def schedule(
     return "focused"
 
 
-def follow(previous: Gains | None, target: Gains, settings: ControlSettings) -> Gains:
+def follow(previous: Gains | None, target: Gains, settings: "ControlSettings") -> Gains:
     """Move the gains towards `target`; without previous gains, return `target`."""
     if previous is None:
         return target
@@ -268,7 +266,7 @@ _DIGITS = 12
 """Decimals of u to keep, so that a plateau at a band's bound does not flicker between bands."""
 
 
-def output(metrics: Metrics, gains: Gains, settings: ControlSettings) -> float:
+def output(metrics: Metrics, gains: Gains, settings: "ControlSettings") -> float:
     """Return u, clamped to [0, 1]: how strongly to correct the loop."""
     accumulated = settings.integral_term == "accumulated"
     integral = metrics.integral if accumulated else metrics.integral_mean

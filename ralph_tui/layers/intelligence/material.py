@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ralph_tui import events as ev
 from ralph_tui.events.intelligence import ContextFiles
 from ralph_tui.layers.context.take_on import Open
-from ralph_tui.layers.control import Phase
+from ralph_tui.layers.control.law import Phase
 
 
 @dataclass(frozen=True)

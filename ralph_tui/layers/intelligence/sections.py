@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from ralph_tui.events.intelligence import Approach
 from ralph_tui.events.sensor import ReadingSource, ReadingTaken
-from ralph_tui.layers.control import Phase
+from ralph_tui.layers.control.law import Phase
 from ralph_tui.layers.intelligence.blocks import NAMED_TESTS, foreign, rank_of, uncut_section, whole
 from ralph_tui.layers.intelligence.budget import Block, Section, lines_of, units_of
 from ralph_tui.layers.intelligence.fence import closed, fenced, item

@@ -10,8 +10,10 @@ from typing import Final, NamedTuple
 
 from ralph_tui.events.control import AlarmName
 from ralph_tui.events.intelligence import Approach, BlockerSource, Focus
-from ralph_tui.layers.control import Alarm, Budget, Evaluation, History, Patience
-from ralph_tui.layers.control.history import above
+from ralph_tui.layers.control.alarms import Alarm
+from ralph_tui.layers.control.evaluation import Evaluation
+from ralph_tui.layers.control.history import History, above
+from ralph_tui.layers.control.law import Budget, Patience
 from ralph_tui.text.format import count, percent, plain_points
 
 PRIORITIES: Final = 3

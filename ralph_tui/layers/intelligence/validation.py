@@ -7,7 +7,7 @@ from typing import Final
 
 from ralph_tui.events import ReadingTaken, StrategyPlanned
 from ralph_tui.events.intelligence import NEAR_LIMIT, IssueSeverity, Pattern, ValidationIssue
-from ralph_tui.layers.control import amount
+from ralph_tui.layers.control.alarms import amount
 from ralph_tui.text.format import count, percent
 from ralph_tui.text.sanitize import clip, one_line
 

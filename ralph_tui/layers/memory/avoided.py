@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from ralph_tui.layers.control import below
+from ralph_tui.layers.control.history import below
 from ralph_tui.layers.memory.issues import issues_of, without_details
 from ralph_tui.layers.memory.similarity import contradicts, words
 from ralph_tui.state import RunState

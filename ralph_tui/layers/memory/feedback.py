@@ -3,7 +3,9 @@
 from collections.abc import Iterable
 
 from ralph_tui.events import AlarmRaised
-from ralph_tui.layers.control import PROGRESS_ALARMS, Budget, History, below
+from ralph_tui.layers.control.alarms import PROGRESS_ALARMS
+from ralph_tui.layers.control.history import History, below
+from ralph_tui.layers.control.law import Budget
 from ralph_tui.state.memory import SeenLearning
 
 

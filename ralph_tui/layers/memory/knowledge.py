@@ -7,7 +7,7 @@ help falls below `memory.min_success_rate` after two uses, by default.
 from typing import Final
 
 from ralph_tui.events.memory import Learning, LearningType
-from ralph_tui.layers.control import below
+from ralph_tui.layers.control.history import below
 from ralph_tui.layers.memory.content import (
     gist,
     join_estimates,

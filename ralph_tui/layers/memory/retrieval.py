@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ralph_tui.events.memory import Learning, LearningType, Retrieved
-from ralph_tui.layers.control import below
+from ralph_tui.layers.control.history import below
 from ralph_tui.layers.memory.knowledge import (
     DEFAULTS,
     RESTED,

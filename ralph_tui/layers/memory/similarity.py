@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-from ralph_tui.layers.control import below
+from ralph_tui.layers.control.history import below
 from ralph_tui.text.words import words_of
 
 SIMILAR: Final = 0.6

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from ralph_tui.events.control import AlarmName
 from ralph_tui.events.oversight import Concern, DetectionName
-from ralph_tui.layers.control import Alarm
+from ralph_tui.layers.control.alarms import Alarm
 
 _NAMES: dict[AlarmName, DetectionName] = {
     "STUCK": "stuck",

@@ -6,8 +6,7 @@ unknown. So does a step caused by a rollback, a larger total or a change of sour
 
 from dataclasses import dataclass
 
-from ralph_tui.layers.control import History
-from ralph_tui.layers.control.history import above
+from ralph_tui.layers.control.history import History, above
 from ralph_tui.layers.oversight.behavior import Evidence
 
 TRIPS = 3

@@ -9,7 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from ralph_tui.events.oversight import Subject
-from ralph_tui.layers.control import Alarm, Budget, History, Patience, below
+from ralph_tui.layers.control.alarms import Alarm
+from ralph_tui.layers.control.history import History, below
+from ralph_tui.layers.control.law import Budget, Patience
 from ralph_tui.layers.oversight.behavior import name_of
 from ralph_tui.layers.oversight.circuit import TRIPS
 from ralph_tui.text.format import count

@@ -8,7 +8,9 @@ questions.
 from dataclasses import dataclass, field, replace
 
 from ralph_tui.events.oversight import Concern, Detected, Health, HealthChecked, HealthTotals, Level
-from ralph_tui.layers.control import Budget, ControlSettings, Evaluation, History, Patience
+from ralph_tui.layers.control.evaluation import Evaluation
+from ralph_tui.layers.control.history import History
+from ralph_tui.layers.control.law import Budget, Patience
 from ralph_tui.layers.oversight import situations as rows
 from ralph_tui.layers.oversight.behavior import Detection, Evidence, detect, name_of
 from ralph_tui.layers.oversight.circuit import Circuit
@@ -16,6 +18,7 @@ from ralph_tui.layers.oversight.episodes import Episode, Mark, Pause
 from ralph_tui.layers.oversight.objective import deviation
 from ralph_tui.layers.oversight.situations import Once, Situation
 from ralph_tui.layers.oversight.trail import Trail
+from ralph_tui.layers.settings import ControlSettings
 from ralph_tui.state.oversight import OPENING
 
 LEVELS: tuple[Level, ...] = ("LOG", "WARN", "REDIRECT", "PAUSE", "ABORT")

@@ -9,7 +9,7 @@ and words match loosely.
 
 from functools import lru_cache
 
-from ralph_tui.layers.control import History
+from ralph_tui.layers.control.history import History
 from ralph_tui.layers.oversight.behavior import Evidence
 from ralph_tui.text.sanitize import clip
 from ralph_tui.text.words import words_of

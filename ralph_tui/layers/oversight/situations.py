@@ -5,15 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from ralph_tui.events.oversight import Level, Subject
-from ralph_tui.layers.control import (
-    PROGRESS_ALARMS,
-    Alarm,
-    Budget,
-    Evaluation,
-    History,
-    amount,
-    below,
-)
+from ralph_tui.layers.control.alarms import PROGRESS_ALARMS, Alarm, amount
+from ralph_tui.layers.control.evaluation import Evaluation
+from ralph_tui.layers.control.history import History, below
+from ralph_tui.layers.control.law import Budget
 from ralph_tui.layers.oversight.behavior import Evidence, name_of
 from ralph_tui.layers.oversight.circuit import Circuit
 from ralph_tui.layers.oversight.trail import Trail

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from ralph_tui.layers.control import History, below
-from ralph_tui.layers.control.history import above
+from ralph_tui.layers.control.history import History, above, below
 from ralph_tui.layers.oversight.behavior import Evidence
 from ralph_tui.text.format import percent
 from ralph_tui.text.words import without_particulars

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from ralph_tui.layers.sensor.first_error import LONGEST
 from ralph_tui.layers.sensor.gate import Counts, GateResult
 from ralph_tui.layers.sensor.source_value import counts_of
-from ralph_tui.text.format import count
+from ralph_tui.text.format import are, count
 from ralph_tui.text.sanitize import clip
 
 MAX_GONE = 20
@@ -84,8 +84,3 @@ def gone_words(passed: int, total: int, expected: int, names: Sequence[str]) -> 
     more = f" and {gone - len(names)} more" if gone > len(names) else ""
     listed = f": {', '.join(names)}{more}" if names else ""
     return f"{passed} pass; {expected} are expected ({gone} {are(gone)} gone{listed})"
-
-
-def are(number: int) -> str:
-    """Return the verb for a number: "is" or "are"."""
-    return "is" if number == 1 else "are"

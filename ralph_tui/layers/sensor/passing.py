@@ -7,10 +7,9 @@ from typing import Literal
 
 from ralph_tui.events import RunStarted
 from ralph_tui.events.sensor import ReadingTaken
-from ralph_tui.layers.sensor.expected import are
 from ralph_tui.state import RunState
 from ralph_tui.state.goal import needed_words
-from ralph_tui.text.format import count
+from ralph_tui.text.format import are, count
 
 PASSES_ALREADY = "the completion command already passes"
 _OLDER = "the completion command passes already"

@@ -11,7 +11,7 @@ from datetime import datetime
 from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.events import AssessmentMade, Noticed
 from ralph_tui.layers.intelligence import Traces, assess, gather, unassessed
-from ralph_tui.layers.sensor import Progress
+from ralph_tui.layers.sensor.plan import Progress
 from ralph_tui.loop.guard import guarded
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.step import Step, guards

@@ -7,7 +7,7 @@ from ralph_tui import events as ev
 from ralph_tui.base.errors import RalphError, WorkspaceError
 from ralph_tui.events.waiting import Rollback
 from ralph_tui.events.workspace import MAX_PATHS, FileChange, Trigger
-from ralph_tui.layers.sensor import files_changed
+from ralph_tui.layers.sensor.categories import files_changed
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.step import Step
 from ralph_tui.loop.steps.workspace_facts import snapshot_taken, worktree_restored

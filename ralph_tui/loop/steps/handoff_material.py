@@ -15,8 +15,8 @@ from ralph_tui.layers.context.handoff import LONGEST_WORDS, Call, Handoff, Measu
 from ralph_tui.layers.context.state_file import FileInProgress
 from ralph_tui.layers.context.work import ItemProgress, item_progress, words_about
 from ralph_tui.layers.intelligence.answers import HandoffAnswer
-from ralph_tui.layers.sensor import Progress
 from ralph_tui.layers.sensor.novelty import next_item, ticked_items
+from ralph_tui.layers.sensor.plan import Progress
 from ralph_tui.loop.steps.prompt_material import measured
 from ralph_tui.state import AgentRow, RunState
 from ralph_tui.state.actions import NO_ANSWER

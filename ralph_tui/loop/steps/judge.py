@@ -12,7 +12,7 @@ from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.events.waiting import Option
 from ralph_tui.layers.intelligence.answers import JudgeAnswer
 from ralph_tui.layers.intelligence.questions import LONGEST_DIFF, JudgeInput, judge_question
-from ralph_tui.layers.sensor import Reading
+from ralph_tui.layers.sensor.reading import Reading
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.step import Step
 from ralph_tui.loop.steps.checkpoints import Checkpoints

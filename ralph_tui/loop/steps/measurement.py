@@ -8,11 +8,15 @@ from uuid import uuid4
 from ralph_tui import events as ev
 from ralph_tui.commands import Controls
 from ralph_tui.events.waiting import Option
-from ralph_tui.layers.sensor import AgentReport, GateResult, Progress, Reading, sound, unread
+from ralph_tui.layers.sensor.agent_report import AgentReport
 from ralph_tui.layers.sensor.expected import broken_by, gone_words
+from ralph_tui.layers.sensor.gate import GateResult
 from ralph_tui.layers.sensor.passing import CompletedBy, completed_by, completes
+from ralph_tui.layers.sensor.plan import Progress
+from ralph_tui.layers.sensor.reading import Reading
 from ralph_tui.layers.sensor.sensor import UNPROVEN
 from ralph_tui.layers.sensor.tampering import deciding_files, named_files
+from ralph_tui.layers.sensor.unread import sound, unread
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.step import Step
 from ralph_tui.loop.steps.assessment import Assessment, read_plan

@@ -10,7 +10,7 @@ from ralph_tui import events as ev
 from ralph_tui.commands import extended
 from ralph_tui.events.oversight import EscalationLevel, Health, Subject
 from ralph_tui.events.waiting import SILENCE, Option, Rollback
-from ralph_tui.layers.control import PROFILES
+from ralph_tui.layers.control.law import PROFILES
 from ralph_tui.layers.oversight import Finding, beside, health_check, health_of, recommendations
 from ralph_tui.layers.oversight.redirects import UNWATCHED
 from ralph_tui.layers.sensor.passing import passes_already

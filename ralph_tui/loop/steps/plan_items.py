@@ -7,7 +7,7 @@ thread, after agent output or a file change, at most every few seconds.
 from ralph_tui.events import Noticed, PlanItemBegan
 from ralph_tui.layers.context.sizes import Estimate, estimate
 from ralph_tui.layers.context.window import calls_until
-from ralph_tui.layers.sensor import Progress
+from ralph_tui.layers.sensor.plan import Progress
 from ralph_tui.loop.run import Run
 from ralph_tui.loop.step import Step
 from ralph_tui.loop.steps.assessment import read_plan

@@ -11,7 +11,9 @@ from ralph_tui.config.settings import Settings
 from ralph_tui.layers.context.sizes import estimate
 from ralph_tui.layers.context.take_on import Open
 from ralph_tui.layers.context.window import windows_fill, windows_high
-from ralph_tui.layers.control import Evaluation, Phase, advice, phase_of
+from ralph_tui.layers.control.advice import advice
+from ralph_tui.layers.control.evaluation import Evaluation
+from ralph_tui.layers.control.law import Phase, phase_of
 from ralph_tui.layers.inputs import budget_of
 from ralph_tui.layers.intelligence import PromptInput
 from ralph_tui.layers.intelligence.fence import item
@@ -66,7 +68,7 @@ def full_input(
     assessment = assessed if last else None  # the baseline is not work
     strategy = None if restored else known.strategies.get(iteration)
     if control is not None:
-        control = replace(control, signal=_urgent(control.signal, strategy))
+        control = control._replace(signal=_urgent(control.signal, strategy))
     interrupted, files = _interrupted(last, state)
     windows = [*state.context.earlier, *state.context.history]
     return replace(

@@ -5,7 +5,7 @@ from typing import Literal
 
 from ralph_tui.config.settings import Settings
 from ralph_tui.events import RunStarted
-from ralph_tui.layers.control import Evaluation
+from ralph_tui.layers.control.evaluation import Evaluation
 from ralph_tui.layers.intelligence import Prompt, build_prompt
 from ralph_tui.layers.intelligence.budget import estimate_tokens
 from ralph_tui.layers.intelligence.fence import closed

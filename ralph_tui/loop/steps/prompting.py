@@ -6,7 +6,7 @@ from pathlib import Path
 from ralph_tui import events as ev
 from ralph_tui.base.errors import UsageError, WorkspaceError
 from ralph_tui.events.waiting import Option
-from ralph_tui.layers.control import Evaluation
+from ralph_tui.layers.control.evaluation import Evaluation
 from ralph_tui.layers.intelligence import Prompt
 from ralph_tui.layers.intelligence.answers import PromptAnswer
 from ralph_tui.layers.intelligence.fence import closed, sanitize

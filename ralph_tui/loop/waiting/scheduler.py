@@ -37,7 +37,6 @@ The disk may fill up at any of these moments: see `disk_full`.
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TypeVar
@@ -261,7 +260,7 @@ class Scheduler:
     def sleep_until(self, moment: datetime) -> str:
         """Wait for a wall-clock time or a `RetryNow`; return what ended the wait."""
         ended_by: list[str] = []
-        with self.accepting(replace(self.controls, retry=ended_by.append)):
+        with self.accepting(self.controls._replace(retry=ended_by.append)):
             self.wait_until(lambda: bool(ended_by) or self.host.clock.now() >= moment, idle=True)
         return ended_by[0] if ended_by else "the clock"
 

@@ -3,9 +3,10 @@
 The choice of strips and their heights depends only on the available space, so nothing jumps.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from ralph_tui.layers.control import BAND_BOUNDS, band_words
+from ralph_tui.layers.control.advice import band_words
+from ralph_tui.layers.control.law import BAND_BOUNDS
 from ralph_tui.tui.draw.completion import completion
 from ralph_tui.tui.draw.course import Course
 from ralph_tui.tui.draw.field import Columns, Field
@@ -85,8 +86,7 @@ RIGHT = (14, 8)
 """Width of the right labels in cells, including a blank: the full and the minimum width."""
 
 
-@dataclass(frozen=True)
-class Kind:
+class Kind(NamedTuple):
     """Name and explanation of one of the lines."""
 
     letter: str
@@ -109,8 +109,7 @@ KINDS = (
 )
 
 
-@dataclass(frozen=True)
-class Heights:
+class Heights(NamedTuple):
     """Rows of each strip, from top to bottom."""
 
     completion: int

@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import NamedTuple
 
 from ralph_tui.analysis.verdict import iterations_left, leads
 from ralph_tui.events import ReadingTaken, WorktreeRestored
-from ralph_tui.layers.control import PROGRESS_ALARMS, iterations_needed
+from ralph_tui.layers.control.advice import iterations_needed
+from ralph_tui.layers.control.alarms import PROGRESS_ALARMS
 from ralph_tui.state import ChartMark, RunState, SignalPoint
 from ralph_tui.text.terms import BEST, CRITICAL, ROLLED_BACK, WARNING
 from ralph_tui.tui.draw.scale import within
@@ -19,8 +21,7 @@ Point = tuple[int, float]
 """Iteration and value."""
 
 
-@dataclass(frozen=True)
-class Projection:
+class Projection(NamedTuple):
     """Projection of a run at its current pace, to the goal or to the end of its budget."""
 
     since: Point

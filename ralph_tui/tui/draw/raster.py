@@ -1,9 +1,9 @@
 """Lines of braille dots, two by four dots per cell. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import groupby, pairwise
 from operator import itemgetter
+from typing import NamedTuple
 
 _DOTS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))
 _BRAILLE = 0x2800
@@ -12,8 +12,7 @@ Dot = tuple[int, int]
 """Column and row of dots; rows count downwards."""
 
 
-@dataclass(frozen=True)
-class Ink:
+class Ink(NamedTuple):
     """How a line is drawn; pattern and weight distinguish lines without colour."""
 
     style: str

@@ -1,8 +1,8 @@
 """Linear mapping of values to rows, so that a label is in the row of its value. Pure."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from math import ceil, floor, isfinite
+from typing import NamedTuple
 
 MIN_RANGE = 8.0
 """Smallest range in points; below it, the noise of single tests would look dramatic."""
@@ -17,8 +17,7 @@ def within(points: float) -> float:
     return min(100.0, max(0.0, points)) if isfinite(points) else 0.0
 
 
-@dataclass(frozen=True)
-class Scale:
+class Scale(NamedTuple):
     """A range of values over rows; the highest value is at the top of row 0."""
 
     low: float

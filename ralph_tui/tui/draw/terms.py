@@ -1,7 +1,7 @@
 """The terms of the control output, as strips of their own in a zoomed chart. Pure."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ralph_tui.events import SignalComputed
 from ralph_tui.tui.draw.course import Course, Point
@@ -12,8 +12,7 @@ from ralph_tui.tui.draw.spans import Line
 from ralph_tui.tui.draw.words import fraction
 
 
-@dataclass(frozen=True)
-class Term:
+class Term(NamedTuple):
     """One line of the chart: its letter, its colour and pattern, and its value."""
 
     letter: str

@@ -23,7 +23,7 @@ from textual.message import Message
 from textual.timer import Timer
 
 from ralph_tui.base.errors import RalphError
-from ralph_tui.layers.sensor import GateResult, read_words
+from ralph_tui.layers.sensor.gate import GateResult, read_words
 from ralph_tui.ports.new_runs import Draft, NewRuns, Trial
 from ralph_tui.text.format import count, duration, percent
 from ralph_tui.text.sanitize import one_line

@@ -5,7 +5,7 @@ Rule: the check blocks, so it runs in a thread.
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ralph_tui.base.errors import RalphError, WorkspaceError
 from ralph_tui.events.workspace import FileChange, SnapshotTaken
@@ -23,8 +23,7 @@ def lines(added: int, removed: int) -> str:
     return " ".join(([f"+{added}"] if added else []) + ([f"−{removed}"] if removed else []))
 
 
-@dataclass(frozen=True)
-class RestoreEffect:
+class RestoreEffect(NamedTuple):
     """The changes that a restore would make."""
 
     words: str

@@ -6,7 +6,6 @@ are not repeated.
 
 import shlex
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import ClassVar
@@ -120,12 +119,12 @@ class EndPane(LinesPane):
             if scratch(started):  # deleted with this screen, so commands would fail
                 if keys is not None:
                     yield from (
-                        (line, "") for line in _step(replace(step, command=""), keys, width)
+                        (line, "") for line in _step(step._replace(command=""), keys, width)
                     )
                 continue
             objective = shlex.quote(started.objective)
             shown = shlex.quote(clip(started.objective, room))
-            displayed = replace(step, command=step.command.replace(objective, shown))
+            displayed = step._replace(command=step.command.replace(objective, shown))
             yield from ((line, step.command) for line in _step(displayed, keys, width))
         if scratch(started):
             words = "its folder is deleted when you leave; ralph-tui demo --keep FOLDER keeps it"

@@ -5,8 +5,8 @@ visible.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import groupby
+from typing import NamedTuple
 
 from ralph_tui.state import CheckpointPoint, IterationSpan, RunState
 from ralph_tui.text.format import percent, place, signed
@@ -26,8 +26,7 @@ Hit = tuple[int, int, int]
 """Index of a point, its first cell, and the cell after its last."""
 
 
-@dataclass(frozen=True)
-class Group:
+class Group(NamedTuple):
     """An iteration and its points, which are drawn together."""
 
     indices: range
@@ -124,8 +123,7 @@ def groups_of(
     ]
 
 
-@dataclass(frozen=True)
-class _Style:
+class _Style(NamedTuple):
     selected: int
     mark: int | None
     lit: bool
@@ -169,8 +167,7 @@ def _group(
 # rows ---------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class CellRow:
+class CellRow(NamedTuple):
     """One row of cells."""
 
     line: Line

@@ -4,7 +4,7 @@ Rule: pure. If not all columns fit, the least informative ones are omitted.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ralph_tui.state import IterationSpan, RunState
 from ralph_tui.text.format import clock, duration, money, percent, place
@@ -26,8 +26,7 @@ MIN_NOTE = 16
 GAP = 2
 
 
-@dataclass(frozen=True)
-class _Column:
+class _Column(NamedTuple):
     heading: str
     width: int
     spare: int

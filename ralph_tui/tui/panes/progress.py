@@ -8,7 +8,8 @@ from datetime import datetime
 from typing import ClassVar
 
 from ralph_tui.events import ReadingTaken
-from ralph_tui.layers.control import BAND_BOUNDS, band_words, profile_words, volatility_class
+from ralph_tui.layers.control.advice import band_words, profile_words
+from ralph_tui.layers.control.law import BAND_BOUNDS, volatility_class
 from ralph_tui.state import RunState
 from ralph_tui.text.format import percent
 from ralph_tui.text.terms import BEST, CRITICAL, ROLLED_BACK, WARNING

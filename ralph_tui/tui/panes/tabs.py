@@ -6,7 +6,7 @@ runs.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rich.cells import cell_len
 
@@ -16,8 +16,7 @@ TITLE_FRAME = 5
 """Minimum number of cells that a frame takes from its title and from its bottom line."""
 
 
-@dataclass(frozen=True)
-class Tab:
+class Tab(NamedTuple):
     """A pane's tab in its group's title."""
 
     digit: int

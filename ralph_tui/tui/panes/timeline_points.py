@@ -1,7 +1,7 @@
 """The selectable points of a run, and the files at each of them. Rule: pure."""
 
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from ralph_tui.events import GateFinished, SnapshotTaken, WorktreeRestored
 from ralph_tui.state import CheckpointPoint, IterationSpan, RunState
@@ -11,8 +11,7 @@ Key = tuple[str, int]
 """Stable name of a point: its kind and the number of its event."""
 
 
-@dataclass(frozen=True)
-class TimelinePoint:
+class TimelinePoint(NamedTuple):
     """A selectable iteration, or a checkpoint or restore within it."""
 
     key: Key

@@ -6,7 +6,7 @@ from typing import Any
 from ralph_tui import events as ev
 from ralph_tui.analysis.checkpoints import summarize, words_of
 from ralph_tui.events.workspace import FileChange
-from ralph_tui.layers.sensor import files_changed
+from ralph_tui.layers.sensor.categories import files_changed
 from ralph_tui.state import RunState
 from ralph_tui.text.format import day_and_clock
 from tests.world.recorder import Recorder

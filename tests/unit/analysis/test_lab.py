@@ -14,8 +14,8 @@ from ralph_tui.cli.commands import lab
 from ralph_tui.commands import Answer
 from ralph_tui.config.settings import Settings
 from ralph_tui.events import QuestionAsked, RedirectDecided, SignalComputed
-from ralph_tui.layers.control import ControlSettings
 from ralph_tui.layers.oversight import OversightSettings
+from ralph_tui.layers.settings import ControlSettings
 from tests.examples import FEWER
 from tests.rows import each_row
 from tests.world import FakeSession, World

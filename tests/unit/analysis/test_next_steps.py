@@ -1,7 +1,6 @@
 """Next steps for an ended run: commands that work as printed."""
 
 import shlex
-from dataclasses import replace
 
 import pytest
 
@@ -71,9 +70,9 @@ def test_what_a_fleet_has_run_is_a_branch_of_its_users_repository() -> None:
         "git merge ralph/fleet-001/a",
         "ralph-tui fleet attach fleet-001/a",
     ]
-    unfinished = next_steps(ended("stuck"), fleet=replace(work, branch=""))
+    unfinished = next_steps(ended("stuck"), fleet=work._replace(branch=""))
     assert [step.command for step in unfinished] == said[2:], "there is nothing to merge"
-    saved = next_steps(ended("stuck"), fleet=replace(work, branch="", record="kept/a b"))
+    saved = next_steps(ended("stuck"), fleet=work._replace(branch="", record="kept/a b"))
     assert saved[0].command == "ralph-tui restore --run 'kept/a b'"
 
 

@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from ralph_tui import events as ev
-from ralph_tui.layers.control import Budget, Sample
+from ralph_tui.layers.control.history import Sample
+from ralph_tui.layers.control.law import Budget
 from ralph_tui.layers.governor import Governor
 from tests.foreign import (
     BEGAN,

@@ -5,10 +5,12 @@ import pytest
 from ralph_tui import events as ev
 from ralph_tui.analysis.lab import recompute
 from ralph_tui.events.workspace import CategoryTotal, FileChange
-from ralph_tui.layers.control import Budget, ControlSettings, Sample
+from ralph_tui.layers.control.history import Sample
+from ralph_tui.layers.control.law import Budget
 from ralph_tui.layers.governor import Governor
 from ralph_tui.layers.inputs import budget_of, evidence_of
 from ralph_tui.layers.oversight import Oversight, OversightSettings
+from ralph_tui.layers.settings import ControlSettings
 from ralph_tui.state import RunState
 
 START = ev.RunStarted(

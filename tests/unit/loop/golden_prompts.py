@@ -14,7 +14,7 @@ from ralph_tui.events.memory import Learning
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.layers.intelligence import IntelligenceSettings, Traces
 from ralph_tui.layers.memory.past import PastReflection
-from ralph_tui.layers.sensor import Progress
+from ralph_tui.layers.sensor.plan import Progress
 from ralph_tui.ports.knowledge import NoPastRuns
 from tests.unit.loop.steps.test_memory import Remembered
 from tests.world import World

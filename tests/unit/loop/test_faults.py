@@ -10,9 +10,10 @@ from ralph_tui import events as ev
 from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.commands import Abort
 from ralph_tui.config.settings import Settings
-from ralph_tui.layers.control import PROFILES
+from ralph_tui.layers.control.law import PROFILES
 from ralph_tui.layers.intelligence import IntelligenceSettings
-from ralph_tui.layers.sensor import Counts, GateResult, Progress
+from ralph_tui.layers.sensor.gate import Counts, GateResult
+from ralph_tui.layers.sensor.plan import Progress
 from ralph_tui.loop.waiting.scheduler import ENDING_S
 from tests.rows import Test, each_row
 from tests.world import owner

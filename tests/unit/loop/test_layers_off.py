@@ -8,10 +8,9 @@ from itertools import product
 
 from ralph_tui import events as ev
 from ralph_tui.config.settings import Settings
-from ralph_tui.layers.control import ControlSettings
 from ralph_tui.layers.intelligence import IntelligenceSettings
 from ralph_tui.layers.oversight import OversightSettings
-from ralph_tui.layers.settings import MemorySettings
+from ralph_tui.layers.settings import ControlSettings, MemorySettings
 from tests.rows import each_row
 from tests.world import owner
 from tests.world.faults import Known, busy

@@ -14,7 +14,7 @@ from ralph_tui.config.settings import Settings
 from ralph_tui.events.run import Mode
 from ralph_tui.events.waiting import SILENCE
 from ralph_tui.layers.inputs import budget_of
-from ralph_tui.layers.sensor import Counts, GateResult
+from ralph_tui.layers.sensor.gate import Counts, GateResult
 from ralph_tui.loop.run import Layers
 from ralph_tui.state import RunState
 from ralph_tui.tui.draw.course import ahead_of

@@ -12,7 +12,7 @@ from ralph_tui import events as ev
 from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.commands import Abort, Answer, Command, Extend, Stop
 from ralph_tui.events.workspace import CategoryTotal
-from ralph_tui.layers.sensor import GateResult
+from ralph_tui.layers.sensor.gate import GateResult
 from ralph_tui.loop.recovery import describe_unfinished
 from ralph_tui.state import RunState
 from tests.examples import FEWER

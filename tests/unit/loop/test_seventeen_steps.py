@@ -66,7 +66,7 @@ def no_record(*_: object) -> ev.Event:
 
 
 def no_metrics(*_: object, **__: object) -> Metrics:
-    fields = dict.fromkeys(Metrics.__dataclass_fields__, 0.0)
+    fields = dict.fromkeys(Metrics._fields, 0.0)
     return Metrics(**{**fields, "forecast": None, "fits": True})  # type: ignore[arg-type]
 
 

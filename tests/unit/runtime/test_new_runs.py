@@ -15,7 +15,7 @@ from ralph_tui.adapters.records.drafts import (
 )
 from ralph_tui.adapters.records.folders import ralph_folder
 from ralph_tui.base.errors import LockHeldError
-from ralph_tui.layers.sensor import GateResult
+from ralph_tui.layers.sensor.gate import GateResult
 from ralph_tui.ports.new_runs import Draft, Surroundings
 from ralph_tui.runtime.new_runs import FolderNewRuns
 from ralph_tui.runtime.worktree_lock import acquire_worktree_lock

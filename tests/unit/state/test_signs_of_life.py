@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from ralph_tui.events import Event, FilesChanged, IterationStarted
 from ralph_tui.events.workspace import FileChange
-from ralph_tui.layers.sensor import files_changed
+from ralph_tui.layers.sensor.categories import files_changed
 from ralph_tui.state import RunState
 
 BEGAN = datetime(2026, 3, 14, 9, tzinfo=UTC)

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from ralph_tui.layers.sensor import Counts, GateResult
+from ralph_tui.layers.sensor.gate import Counts, GateResult
 from ralph_tui.tui.home.form import MARKS, last_lines, outcome
 from tests.rows import each_row
 

@@ -21,7 +21,7 @@ from ralph_tui.base.errors import RalphError
 from ralph_tui.base.plain_files import reading
 from ralph_tui.events.text import Line
 from ralph_tui.events.workspace import FileChange
-from ralph_tui.layers.sensor import named_files
+from ralph_tui.layers.sensor.tampering import named_files
 from ralph_tui.text.format import duration
 
 MAX_KEY_FILES = 64

@@ -1,6 +1,5 @@
 """The guide lists the same agent abilities as the code."""
 
-from dataclasses import replace
 from pathlib import Path
 
 from ralph_tui.adapters.agents import AGENTS, selectable_agents
@@ -21,7 +20,7 @@ def test_the_guide_has_the_table_of_the_code() -> None:
         [
             agent
             for agent in selectable_agents()
-            if replace(agent.abilities, tokens="all") != Abilities()
+            if agent.abilities._replace(tokens="all") != Abilities()
         ]
     )
     lines = GUIDE.read_text().splitlines()

@@ -14,7 +14,7 @@ from ralph_tui.adapters.records.folders import worktree_root
 from ralph_tui.adapters.records.runs import find_runs, resolve_run
 from ralph_tui.base.errors import UsageError, WorkspaceError
 from ralph_tui.events import RunFinished, RunStarted
-from ralph_tui.layers.sensor import GateResult
+from ralph_tui.layers.sensor.gate import GateResult
 from ralph_tui.state import RunState
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

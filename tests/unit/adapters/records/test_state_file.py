@@ -18,7 +18,7 @@ from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.base.file_lock import locked
 from ralph_tui.layers.context.loop_state import merge
 from ralph_tui.layers.context.state_file import parse, read
-from ralph_tui.layers.sensor import Progress
+from ralph_tui.layers.sensor.plan import Progress
 from tests.rows import each_row
 from tests.waiting import PATIENCE_S
 

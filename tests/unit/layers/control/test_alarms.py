@@ -3,8 +3,11 @@
 import pytest
 
 from ralph_tui.analysis.lab import simulate
-from ralph_tui.layers.control import Budget, ControlSettings, Evaluation, History, Patience, Sample
-from ralph_tui.layers.control import evaluate as evaluate_reading
+from ralph_tui.layers.control.evaluation import Evaluation
+from ralph_tui.layers.control.evaluation import evaluate as evaluate_reading
+from ralph_tui.layers.control.history import History, Sample
+from ralph_tui.layers.control.law import Budget, Patience
+from ralph_tui.layers.settings import ControlSettings
 from tests.rows import each_row
 
 

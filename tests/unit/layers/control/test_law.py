@@ -10,24 +10,19 @@ from pydantic import ValidationError
 
 from ralph_tui.analysis.lab import simulate
 from ralph_tui.events.control import Band, Profile
-from ralph_tui.layers.control import (
+from ralph_tui.layers.control.advice import advice, band_words, profile_words, urgency_of
+from ralph_tui.layers.control.evaluation import Evaluation, evaluate
+from ralph_tui.layers.control.history import History, Sample
+from ralph_tui.layers.control.law import (
     BAND_BOUNDS,
     PROFILES,
     Budget,
-    ControlSettings,
-    Evaluation,
-    History,
     Phase,
-    Sample,
-    advice,
-    band_words,
-    evaluate,
+    band_of,
     phase_of,
-    profile_words,
-    urgency_of,
     volatility_class,
 )
-from ralph_tui.layers.control.law import band_of
+from ralph_tui.layers.settings import ControlSettings
 from tests.rows import each_row
 
 STEADY = [10, 20, 30, 40, 50, 60, 70, 80, 90, 100]

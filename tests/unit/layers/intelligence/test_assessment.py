@@ -9,7 +9,7 @@ from ralph_tui.events.workspace import Category, CategoryTotal, ChangeStatus, Fi
 from ralph_tui.layers.intelligence import Evidence, InnerLoop, Traces, assess
 from ralph_tui.layers.intelligence.accomplishments import NAMED, compare
 from ralph_tui.layers.intelligence.assessment import estimate_progress, same_blocker, work_phase
-from ralph_tui.layers.sensor import Progress
+from ralph_tui.layers.sensor.plan import Progress
 from ralph_tui.state import AgentRow
 from tests.rows import each_row
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.events import AgentReported, GateFinished, PlanMade, ReadingTaken, SignalComputed
-from ralph_tui.layers.control import Phase
+from ralph_tui.layers.control.law import Phase
 from ralph_tui.layers.intelligence import PROMISE, PromptInput, build_prompt
 from ralph_tui.layers.intelligence.assessment import estimate_progress
 from tests.examples import FEWER

@@ -4,7 +4,8 @@ from dataclasses import replace
 from typing import Any
 
 from ralph_tui.events.intelligence import BlockerSource
-from ralph_tui.layers.control import Budget, Sample
+from ralph_tui.layers.control.history import Sample
+from ralph_tui.layers.control.law import Budget
 from ralph_tui.layers.governor import Evaluated, Governor
 from ralph_tui.layers.intelligence.strategy import Grounds, Strategy
 from ralph_tui.layers.oversight import OversightSettings

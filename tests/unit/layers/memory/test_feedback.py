@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.layers.control import Budget, History, Sample
+from ralph_tui.layers.control.history import History, Sample
+from ralph_tui.layers.control.law import Budget
 from ralph_tui.layers.memory.feedback import success
 
 BUDGET = Budget(10, tests=50)

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.events.oversight import DetectionName, Level, Subject
-from ralph_tui.layers.control import Budget, Sample
+from ralph_tui.layers.control.history import Sample
+from ralph_tui.layers.control.law import Budget
 from ralph_tui.layers.governor import Governor
 from ralph_tui.layers.oversight import Evidence, Finding
 from ralph_tui.layers.oversight.objective import missing_from, missing_goals, named_by

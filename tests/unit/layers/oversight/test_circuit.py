@@ -5,7 +5,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.layers.control import Budget, Sample
+from ralph_tui.layers.control.history import Sample
+from ralph_tui.layers.control.law import Budget
 from ralph_tui.layers.governor import Governor
 from ralph_tui.layers.oversight import Evidence, Finding
 from tests.rows import each_row

@@ -1,7 +1,9 @@
 """Episodes and the situation table: when the overseer warns, redirects, asks and aborts."""
 
 from ralph_tui.analysis.lab import simulate
-from ralph_tui.layers.control import Budget, ControlSettings, Evaluation, History, Sample, evaluate
+from ralph_tui.layers.control.evaluation import Evaluation, evaluate
+from ralph_tui.layers.control.history import History, Sample
+from ralph_tui.layers.control.law import Budget
 from ralph_tui.layers.oversight import (
     Finding,
     Level,
@@ -10,6 +12,7 @@ from ralph_tui.layers.oversight import (
     Situation,
     assess,
 )
+from ralph_tui.layers.settings import ControlSettings
 
 
 def levels(progress: list[float], **options: object) -> dict[int, Level]:

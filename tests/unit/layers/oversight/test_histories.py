@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from ralph_tui.events.intelligence import Approach
-from ralph_tui.layers.control import Budget, Sample
+from ralph_tui.layers.control.history import Sample
+from ralph_tui.layers.control.law import Budget
 from ralph_tui.layers.governor import Governor
 from ralph_tui.layers.intelligence.strategy import Grounds
 from ralph_tui.layers.oversight import Evidence

@@ -1,7 +1,7 @@
 """What was read from a completion command's output, in words."""
 
 from ralph_tui.events.sensor import PLAIN_TOTALS, GateFinished
-from ralph_tui.layers.sensor import Counts, GateResult, read_words
+from ralph_tui.layers.sensor.gate import Counts, GateResult, read_words
 from tests.rows import each_row
 
 

@@ -13,7 +13,7 @@ from ralph_tui.config.settings import Settings
 from ralph_tui.events.intelligence import Statement
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.layers.intelligence import InnerLoop, IntelligenceSettings, Traces
-from ralph_tui.layers.sensor import Progress
+from ralph_tui.layers.sensor.plan import Progress
 from ralph_tui.loop.steps import assessment
 from ralph_tui.ports.records import NoCheckpointFiles
 from tests.unit.loop.test_recovery import broken_off

@@ -11,7 +11,7 @@ from ralph_tui.config.settings import Settings
 from ralph_tui.events.run import Mode
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.layers.context.handoff import MAX_CHARACTERS
-from ralph_tui.layers.sensor import Progress
+from ralph_tui.layers.sensor.plan import Progress
 from ralph_tui.layers.settings import ContextSettings
 from ralph_tui.ports.agents import Asked
 from ralph_tui.text.git_diff import last_changed_line

@@ -26,7 +26,7 @@ from ralph_tui.layers.intelligence.template import parse_template
 from ralph_tui.layers.memory.knowledge import RESTED
 from ralph_tui.layers.memory.past import PastReflection
 from ralph_tui.layers.memory.retrieval import Candidate
-from ralph_tui.layers.sensor import Counts, GateResult
+from ralph_tui.layers.sensor.gate import Counts, GateResult
 from ralph_tui.layers.settings import MemorySettings
 from ralph_tui.loop.steps import memory
 from ralph_tui.ports.knowledge import Credit, NoPastRuns, Promotion

@@ -8,7 +8,7 @@ from ralph_tui import events as ev
 from ralph_tui.adapters.records.summary import context_status
 from ralph_tui.config.settings import Settings
 from ralph_tui.events.context import ItemTaken
-from ralph_tui.layers.sensor import Progress
+from ralph_tui.layers.sensor.plan import Progress
 from ralph_tui.layers.settings import ContextSettings
 from ralph_tui.loop.steps.plan_items import LOOK_S
 from ralph_tui.ports.knowledge import NoPastRuns

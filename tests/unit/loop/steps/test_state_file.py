@@ -10,7 +10,7 @@ from ralph_tui.commands import RollOver
 from ralph_tui.events import Noticed, PlanItemBegan, UsageReported
 from ralph_tui.layers.context.loop_state import items_of
 from ralph_tui.layers.context.state_file import parse
-from ralph_tui.layers.sensor import Progress
+from ralph_tui.layers.sensor.plan import Progress
 from ralph_tui.layers.settings import ContextSettings
 from ralph_tui.loop.steps.state_file import LAST_S
 from tests.unit.loop.invariants import check

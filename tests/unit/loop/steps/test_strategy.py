@@ -13,9 +13,9 @@ from ralph_tui.cli.status_words import status_text
 from ralph_tui.config.settings import Settings
 from ralph_tui.events.run import Mode
 from ralph_tui.events.workspace import FileChange
-from ralph_tui.layers.control import ControlSettings
 from ralph_tui.layers.intelligence import IntelligenceSettings
 from ralph_tui.layers.oversight import OversightSettings
+from ralph_tui.layers.settings import ControlSettings
 from ralph_tui.state import RunState
 from tests.unit.loop.invariants import check
 from tests.unit.loop.test_recovery import broken_off, go_on, world
