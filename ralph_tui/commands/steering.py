@@ -8,7 +8,7 @@ from ralph_tui import events as ev
 from ralph_tui.commands.command import MAX_ITERATIONS, NO_MONEY, Command, Steered
 from ralph_tui.events.run import UNRESTRICTED, StopMode
 from ralph_tui.events.text import Line
-from ralph_tui.text.terms import PAUSE_ASKED_ALREADY, PAUSED_ALREADY, sender_label
+from ralph_tui.text.terms import NOT_PAUSED, PAUSE_ASKED_ALREADY, PAUSED_ALREADY, sender_label
 
 if TYPE_CHECKING:
     from ralph_tui.state import RunState
@@ -35,7 +35,7 @@ class Unpause(Command):
 
     def refused(self, state: "RunState", *, taken: bool) -> str | None:
         paused = state.run.paused or state.run.pause_requested
-        return None if paused else "the run is not paused"
+        return None if paused else NOT_PAUSED
 
     def carry_out(self, run: Steered) -> None:
         run.record(ev.Unpaused(by=self.by))

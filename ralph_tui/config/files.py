@@ -4,6 +4,7 @@ Rule: import nothing that validates settings (`sources` does): the first frame i
 that is imported.
 """
 
+import ast
 import re
 import tomllib
 from collections import Counter
@@ -90,6 +91,7 @@ _DEEP_KEY = re.compile(
     r"(?:(?:[\w-]{1,80}|\"[^\"\n]{0,80}\"|'[^'\n]{0,80}')[ \t]{0,8}\.[ \t]{0,8}){50}"
 )
 """A key of 50 or more parts: parsing takes memory quadratic in their number, even gigabytes."""
+_FROZEN = re.compile(r"Cannot mutate immutable namespace (\(.*\))$")
 _AT_LINE = re.compile(r"\(at line (\d+), column \d+\)$")
 _KEY = re.compile(r"[ \t]*(?=[^=]*=|\[)([\w.-]{1,60}|\[{1,2}[\w.-]{1,60}\]{1,2})[ \t\r]*(?==|$|#)")
 """The setting or section on a line, if it is written without quotes."""
@@ -162,6 +164,10 @@ def _toml_sentence(path: Path, text: str, message: str) -> str:
         first = lines_of("\n".join(rows[: line - 1])).get(name)
         what = f"that section already begins {f'in line {first}' if first else 'further up'}"
         advice = "put its settings there and remove that line"
+    elif frozen := _FROZEN.match(what):
+        name = ".".join(ast.literal_eval(frozen[1]))
+        what = f"{name} already has its value"
+        advice = f"put all of {name} in one place and remove that line"
     return f"{path}:{line} is not valid TOML{at} ({what}); {advice}"
 
 

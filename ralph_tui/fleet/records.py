@@ -12,7 +12,7 @@ The fleet's record is in ``.aiwg/ralph/fleets/fleet-001``:
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -116,8 +116,16 @@ def find_fleet(root: Path, name: str | None = None) -> FleetFolder:
         raise UsageError(
             f"{one_line(name)} cannot be read: {why(error, 'choose another fleet')}"
         ) from error
-    known = ", ".join(fleet.name for fleet in fleets)
-    raise UsageError(f"there is no fleet '{one_line(name)}' here; known fleets: {known}")
+    raise unknown_fleet(name, [fleet.name for fleet in fleets])
+
+
+def unknown_fleet(name: str, known: Iterable[str]) -> UsageError:
+    """Return the error for a fleet that does not exist; it lists those that do."""
+    fleets = ", ".join(known)
+    return UsageError(
+        f"there is no fleet '{one_line(name)}' here; known fleets: {fleets}; choose one of them, "
+        "or omit the name for the newest"
+    )
 
 
 def take_lock(root: Path, fleet_id: str, started: str, name: str = "") -> Lock:

@@ -326,6 +326,7 @@ GONE: Mapping[str, str] = {
     "joined": "the learning was merged into an equivalent one",
 }
 """Reasons why a learning that a run has seen cannot be changed."""
+NOT_PAUSED = "the run is not paused"
 PAUSED_ALREADY = "the run is already paused"
 PAUSE_ASKED_ALREADY = "a pause is already requested"
 """Reasons to refuse a pause that is already in effect or requested."""

@@ -398,7 +398,8 @@ def test_an_agent_that_is_not_here_is_told_once_and_nothing_begins(root: Path) -
     done = here("fleet", "run", *words, *missing, cwd=root)
 
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.count("install one, use a program of your own") == 1
+    assert done.stderr.count("install one, or use a program of your own") == 1
+    assert "demo" not in done.stderr
     assert not list((root / ".aiwg").rglob("events.jsonl"))
     assert not (root.parent / "state").exists() or not list((root.parent / "state").rglob("tree"))
 

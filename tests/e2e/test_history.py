@@ -352,6 +352,7 @@ def test_a_run_that_was_killed_while_silent_has_lasted_equally_long_everywhere(o
     journal = attempt / "events.jsonl"
     lines = journal.read_bytes().splitlines(keepends=True)
     n = next(n for n, line in enumerate(lines) if b'"session_started"' in line)
+    lines[0] = json.dumps(json.loads(lines[0]) | {"root": str(over)}).encode() + b"\n"
     journal.write_bytes(b"".join(lines[: n + 1]))
     (attempt / "attempt.json").unlink()
     assert here("rebuild", cwd=over).returncode == 0

@@ -10,12 +10,15 @@ from typing import Any
 import pytest
 
 from ralph_tui.adapters.records.journal import read_journal
+from ralph_tui.adapters.records.listing import list_rows
 from ralph_tui.adapters.search.documents import handoffs
 from ralph_tui.runtime.sources.recorded import opened
 from tests.e2e.cli import here
 from tests.fixtures.journals.make import FOLDER
 from tests.tui.driving import Driver, drive
 
+WITHIN = Path(".aiwg/ralph/tasks/task-001/attempts/001/events.jsonl")
+"""A journal in its worktree."""
 SECRET = "NOT-FOR-THE-SCREEN"
 PATHS = (
     "path", "system_context", "transcript", "log", "read_at", "made_at", "copy_path", "root",
@@ -168,3 +171,48 @@ def test_a_run_whose_process_is_gone_has_one_word_in_every_list(tmp_path: Path) 
     assert "disconnected" not in output
     status = json.loads(here("status", "--json", cwd=tmp_path).stdout)
     assert status["verdict_word"] == "died"
+
+
+class TestACopyOfAWholeRepository:
+    """Its record is that of a run elsewhere, which did not die because no process is here."""
+
+    @pytest.fixture
+    def original(self, tmp_path: Path) -> Path:
+        root = tmp_path / "original"
+        journal = root / WITHIN
+        journal.parent.mkdir(parents=True)
+        first, others = (FOLDER / "v1-steady.jsonl").read_text().split("\n", 1)
+        journal.write_text(json.dumps({**json.loads(first), "root": str(root)}) + "\n" + others)
+        return root
+
+    @pytest.fixture
+    def copied(self, original: Path) -> Path:
+        return shutil.copytree(original, original.with_name("copied"))
+
+    def test_it_names_the_original(self, original: Path, copied: Path) -> None:
+        with (original / WITHIN).open("a") as journal:
+            journal.write("the run continues there")
+        reason = (
+            f"unknown: no end was recorded in this copy; check the original in {original} "
+            "to see whether the run continues"
+        )
+        assert here("status", cwd=copied).stdout.startswith(f"◇ {reason}\n")
+        assert [row.status for row in list_rows(copied)] == ["unheard"]
+        (task,) = json.loads(here("history", "--json", cwd=copied).stdout)
+        assert task["status"] == "unknown"
+        assert f"**Unknown:** {reason.partition(': ')[2]}" in here("report", cwd=copied).stdout
+        assert opened(copied / WITHIN).why_lost == reason
+
+    def test_the_original_itself_died(self, original: Path) -> None:
+        assert here("status", cwd=original).stdout.startswith("◇ died: its process is gone")
+
+    def test_a_moved_repository_is_no_copy(self, original: Path) -> None:
+        moved = original.rename(original.with_name("moved"))
+        assert here("status", cwd=moved).stdout.startswith("◇ died: its process is gone")
+
+    def test_a_copy_that_was_resumed_died_itself(self, original: Path, copied: Path) -> None:
+        with (copied / WITHIN).open("a") as journal:
+            journal.write("resumed")
+        with (original / WITHIN).open("a") as journal:
+            journal.write("another line")
+        assert here("status", cwd=copied).stdout.startswith("◇ died: its process is gone")

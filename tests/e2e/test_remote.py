@@ -142,7 +142,7 @@ def test_a_run_is_commanded_from_elsewhere(git_repo: Path, runtime: Path) -> Non
             "pause", cwd=git_repo
         )
         assert "task-001/001 continues" in said("unpause", cwd=git_repo)
-        assert "not paused" in refused("unpause", cwd=git_repo)
+        assert "the run is not paused; pause it with" in said("unpause", cwd=git_repo)
 
         subfolder = git_repo / "deep"
         subfolder.mkdir()

@@ -390,3 +390,9 @@ def test_what_attach_means(
 def test_a_loop_that_is_not_there_is_told(elsewhere: Elsewhere, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="fleet-001 has no loop 'x'; loops: 1, 2, 3a"):
         find_shown(tmp_path, "x")
+
+
+def test_a_fleet_that_is_not_there_is_no_loop(elsewhere: Elsewhere, tmp_path: Path) -> None:
+    for name in ("fleet-009", "fleet-009/3a"):
+        with pytest.raises(UsageError, match="no fleet 'fleet-009' here; known fleets: fleet-001;"):
+            find_shown(tmp_path, name)

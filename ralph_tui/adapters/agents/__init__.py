@@ -116,10 +116,7 @@ def no_agent_error(
     if wanted:
         others = ", ".join(agent.install.removeprefix(_NPM) for agent in wanted[1:])
         ways.append(f"install one  {wanted[0].install}{f' (or {others})' if others else ''}")
-    return UsageError(
-        f"{missing}: install one, use a program of your own, or try the demo first",
-        ways=[*ways, *ON],
-    )
+    return UsageError(f"{missing}: install one, or use a program of your own", ways=[*ways, *ON])
 
 
 def search_places(

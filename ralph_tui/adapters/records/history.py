@@ -18,13 +18,18 @@ from ralph_tui.adapters.records.runs import (
     describe_no_runs,
     find_hooked,
 )
-from ralph_tui.adapters.records.status import describe_status, newer_version_note, worked_s
+from ralph_tui.adapters.records.status import (
+    describe_status,
+    newer_version_note,
+    phase_without_end,
+    worked_s,
+)
 from ralph_tui.adapters.records.task_index import TaskIndex
 from ralph_tui.adapters.records.task_table import TaskRow
 from ralph_tui.base.errors import UsageError, WorkspaceError, why
 from ralph_tui.text.json_fields import as_map
 from ralph_tui.text.sanitize import one_line
-from ralph_tui.text.terms import DIED, UNHEARD
+from ralph_tui.text.terms import ENDLESS, UNHEARD
 
 if TYPE_CHECKING:
     from ralph_tui.adapters.records.aiwg.records import Attempt
@@ -71,7 +76,7 @@ def list_tasks(root: Path) -> dict[str, TaskRow]:
     alive = _live_attempt(root).partition("/")[0] if going_on else ""
     loops = _loops_of_hooks(root) if going_on else {}
     dead = {
-        name: rows[name]._replace(status=_without_process(loops.get(_newest_attempt(root, name))))
+        name: rows[name]._replace(status=_without_process(root, _newest_attempt(root, name), loops))
         for name in going_on
         if name != alive
     }
@@ -85,13 +90,18 @@ def status_of(root: Path, attempt: "Attempt") -> str:
         return attempt.status
     if _live_attempt(root) == name:
         return attempt.status
-    return _without_process(_loops_of_hooks(root).get(name))
+    return _without_process(root, name, _loops_of_hooks(root))
 
 
-def _without_process(loop: RecordedRun | None) -> str:
-    """Return the status of a run without an end or a process; `loop` is its record from hooks."""
+def _without_process(root: Path, name: str, loops: dict[str, RecordedRun]) -> str:
+    """Return the status of a run without an end or a process; `loops` are those of hooks."""
+    loop = loops.get(name)
     if loop is None:
-        return DIED.word
+        task, _, attempt = name.partition("/")
+        run = RecordedRun(
+            ralph_folder(root) / "tasks" / task / "attempts" / attempt / "events.jsonl"
+        )
+        return ENDLESS[phase_without_end(run)[0]].word
     return "running" if row_of(loop, None).live else UNHEARD.word
 
 

@@ -18,6 +18,7 @@ from ralph_tui.adapters.records.files import read_json
 from ralph_tui.adapters.records.folders import from_here, number_of, ralph_folder
 from ralph_tui.adapters.records.lock import Owner, worker
 from ralph_tui.adapters.records.runs import HOOKED, SILENCE_S, RecordedRun
+from ralph_tui.adapters.records.status import phase_without_end
 from ralph_tui.base.errors import WorkspaceError, why
 from ralph_tui.base.plain_files import reading
 from ralph_tui.ports.runs import RunRow
@@ -121,7 +122,7 @@ def row_of(run: RecordedRun, owner: Owner | None) -> RunRow:
     return RunRow(
         name=one_line(run.name),
         objective=clip(known.text("objective"), OBJECTIVE),
-        status=outcome or (phase if live else "") or ("unheard" if run.hooked else "died"),
+        status=outcome or (phase if live else "") or _without_end(run),
         agent=known.text("agent"),
         iterations=known.count("iteration") or 0,
         max_iterations=known.count("max_iterations"),
@@ -135,6 +136,10 @@ def row_of(run: RecordedRun, owner: Owner | None) -> RunRow:
         live=live,
         question=live and isinstance(known.fields.get("question"), dict),
     )
+
+
+def _without_end(run: RecordedRun) -> str:
+    return "unheard" if run.hooked else phase_without_end(run)[0]
 
 
 def _status(run: RecordedRun) -> dict[str, Any]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ralph_tui.events import Event
     from ralph_tui.state import RunState
 
-COPIED = f"{NO_END} in this copy; check the original to see whether the run continues"
+COPIED = f"{NO_END} in this copy; check the original{{}} to see whether the run continues"
 EMPTY = "its process is gone and its journal is empty; it cannot be resumed"
 FLEET_GONE = f"{NO_END}; only its fleet can continue it; see ralph-tui fleet status"
 """For a loop's clone, which may be on another machine than its fleet."""
@@ -34,6 +34,8 @@ EVERY_VERSION = 1
 """The newest journal schema that every version knows."""
 MAX_FIRST = 1_000_000
 """Maximum bytes in a journal's first line, which names the version that wrote it."""
+COMPARED_BYTES = 4096
+"""Bytes at the end of a journal that identify a copy of it."""
 PARSED_BYTES = 4_000_000
 """Up to this size, every line of a journal is parsed; above it, only lines that look wrong."""
 
@@ -167,10 +169,31 @@ def phase_without_end(run: RecordedRun, *, kept: int | None = None) -> tuple[str
         return "unheard", without_fleet(run)
     if kept is not None:
         return "unheard", explain_damage(run.name, kept)
-    if worktree_around(run.folder) is None:
-        return "unheard", COPIED
+    around = worktree_around(run.folder)
+    if around is None:
+        return "unheard", COPIED.format("")
+    if original := _original_of(run, around):
+        return "unheard", COPIED.format(f" in {one_line(original)}")
     empty = run.journal.exists() and not run.journal.stat().st_size
     return "died", EMPTY if empty else PROCESS_GONE
+
+
+def _original_of(run: RecordedRun, around: Path) -> str:
+    """Return the worktree from which the record in the worktree `around` was copied, or ""."""
+    try:
+        with reading(run.journal) as file:
+            first = parse_json(file.readline(MAX_FIRST))
+            start = max(0, os.fstat(file.fileno()).st_size - COMPARED_BYTES)
+            file.seek(start)
+            end = file.read()
+        root = Path(first["root"])
+        with reading(root / run.journal.relative_to(around)) as original:
+            original.seek(start)
+            # A copy that was resumed has events of its own, and died itself.
+            same = original.read(len(end)) == end
+        return "" if not same or root.samefile(around) else str(root)
+    except (OSError, ValueError, LookupError, TypeError):
+        return ""
 
 
 def without_fleet(run: RecordedRun) -> str:

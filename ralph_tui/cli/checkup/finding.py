@@ -8,6 +8,9 @@ from ralph_tui.base.errors import RalphError
 Level = Literal["ok", "note", "warning", "problem"]
 """In order: fine; worth knowing; something works less well; no run can start."""
 
+NO_AGENT = "no known agent is installed"
+"""The problem that `run` has not if it gets ``--agent-command``."""
+
 
 @dataclass(frozen=True)
 class Finding:

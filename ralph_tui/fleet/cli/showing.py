@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import re
 import sys
 import textwrap
 from contextlib import suppress
@@ -26,7 +27,7 @@ from ralph_tui.fleet.decisions.results import is_settled
 from ralph_tui.fleet.events import FleetEvent
 from ralph_tui.fleet.loop_state import LoopState
 from ralph_tui.fleet.plan import host_words
-from ralph_tui.fleet.records import FleetFolder, find_fleet, find_fleets, read_fleet
+from ralph_tui.fleet.records import FleetFolder, find_fleet, find_fleets, read_fleet, unknown_fleet
 from ralph_tui.fleet.sources.fleet import Fleet, follow_fleet
 from ralph_tui.fleet.state import FleetState, Lost, end_reason, why_lost
 from ralph_tui.fleet.wording import (
@@ -276,6 +277,8 @@ def find_shown(root: Path, name: str | None) -> tuple[FleetFolder, str]:
         loop = loop if slash else fleet
     if loop:
         known = read_fleet(folder.journal).state().loops
+        if loop not in known and not slash and re.fullmatch(r"fleet-\d+", loop):
+            raise unknown_fleet(loop, fleets)
         if loop not in known:
             named = clip(", ".join(known), 300)
             raise UsageError(f"{folder.name} has no loop '{one_line(loop)[:40]}'; loops: {named}")

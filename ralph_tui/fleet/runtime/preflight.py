@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from ralph_tui.adapters.agents import AGENTS, AgentContext, choose_agent, find_agent
+from ralph_tui.adapters.agents import AGENTS, ON, AgentContext, choose_agent, find_agent
 from ralph_tui.adapters.clones.filling import (
     SETUP,
     SETUP_LIMIT_S,
@@ -128,7 +128,7 @@ def _find_problem(root: Path, plan: Plan, given: Mapping[str, str]) -> UsageErro
         if agent.program or not plan.setup:
             line_up(agent, AgentContext(settings.agent, root), settings)
     except UsageError as error:
-        return error
+        return UsageError(str(error), ways=[way for way in error.ways if way not in ON])
     return None
 
 

@@ -8,7 +8,7 @@ from ralph_tui.adapters.records.folders import worktree_around
 from ralph_tui.adapters.records.journal import Recording
 from ralph_tui.adapters.records.lazy import LazyJournal
 from ralph_tui.adapters.records.runs import SILENCE_S, RecordedRun
-from ralph_tui.adapters.records.status import has_process, without_fleet, worked_after
+from ralph_tui.adapters.records.status import has_process, phase_without_end, worked_after
 from ralph_tui.analysis import away
 from ralph_tui.base.errors import RalphError, UsageError
 from ralph_tui.events import RunStarted
@@ -35,8 +35,9 @@ def opened(record: Path | Recording, *, note: str = "", at: int | None = None) -
         if worktree_around(folder) is not None:  # for a copy elsewhere, this is unknown
             replay.gone = partial(_is_gone, run)
             replay.worked_after = partial(worked_after, run)
-        if run.of_fleet:
-            replay.why_lost = f"{UNHEARD.word}: {without_fleet(run)}"
+        phase, reason = phase_without_end(run)
+        if phase == "unheard":
+            replay.why_lost = f"{UNHEARD.word}: {reason}"
     else:
         name, folder = run_name(record), record.folder
         replay = Replay(record.events, folder, note=record.problem or note or record.remark)

@@ -18,6 +18,7 @@ from ralph_tui.adapters.search.database import index_folder
 from ralph_tui.cli.checkup import CHECKS, Environment, Finding, run_checks
 from ralph_tui.cli.checkup.agents import check_agent, check_other_agents
 from ralph_tui.cli.checkup.disk import check_disk, check_watches
+from ralph_tui.cli.checkup.finding import NO_AGENT
 from ralph_tui.cli.checkup.git import check_git
 from ralph_tui.cli.checkup.records import check_records
 from ralph_tui.cli.checkup.set_up import check_messages, check_settings
@@ -110,7 +111,9 @@ class TestAgents:
 
     def test_none(self, made: Made) -> None:
         said = report_text(check_agent(made(environ={"PATH": str(made.bin)})))
-        assert said.startswith("✗ problem agent     none found; looked for claude, codex,")
+        assert said.startswith(
+            "✗ problem agent     no known agent is installed; looked for claude, codex,"
+        )
         assert "npm install -g @anthropic-ai/claude-code" in said
         assert "--agent-command" in said
 
@@ -489,6 +492,9 @@ class TestWords:
         well, bad = Finding("warning", "x", "y"), Finding("problem", "x", "y")
         assert summary([well]).startswith("ready: ralph-tui run")
         assert summary([bad]) == "1 problem prevents a run: see ✗ above"
+        lacks = Finding("problem", "agent", f"{NO_AGENT}; looked for claude")
+        assert summary([well, lacks]) == f"{NO_AGENT}: a run needs one of them, or --agent-command"
+        assert summary([lacks, bad]).startswith("2 problems prevent a run")
         assert summary([bad, bad]).startswith("2 problems prevent a run")
         assert as_object([well, bad])["ready"] is False
         assert as_object([well])["findings"] == [

@@ -257,6 +257,11 @@ def test_a_bad_option_gets_one_sentence(option: str, said: str, user_file: Path)
         ),
         ("[a]\n['a']", ":2 is not valid TOML (that section already begins further up)"),
         ("[a]\nb.c = 1\n[a.b]", ":3 is not valid TOML at [a.b] (that section already begins "),
+        (
+            "[a]\nb = {c = 1}\nb.d = 2\n",
+            ":3 is not valid TOML at b.d (a.b already has its value); "
+            "put all of a.b in one place and remove that line",
+        ),
         ("b = 1\nsk-secret", ".ralph-tui.toml:2 is not valid TOML (Expected '=' after a key"),
         ("x = " + "[" * 90_000, "is nested too deeply"),
         (".".join("a" * 2_000) + " = 1", "is nested too deeply"),
