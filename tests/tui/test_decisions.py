@@ -221,6 +221,21 @@ def test_words_that_an_ended_run_can_no_longer_take_are_in_a_file(tmp_path: Path
     assert kept == "try the lexer; password=[redacted]"
 
 
+def test_words_that_a_lost_run_can_no_longer_take_are_in_a_file(tmp_path: Path) -> None:
+    driver = live(story("running"))
+    assert isinstance(driver.source, Live)
+    journal = tmp_path / ".aiwg" / "ralph" / "tasks" / "task-001" / "attempts" / "001"
+    driver.source.record = RunRecord(journal / "events.jsonl")
+
+    async def look(driver: Driver) -> None:
+        driver.source.lost = "died"
+        driver.source.refused.append((Guide(text="try the lexer"), "its fleet has ended"))
+        await driver.sees("its fleet has ended; your text is in ")
+
+    drive(driver, look)
+    assert (journal / "exports" / "unsent.txt").read_text() == "try the lexer"
+
+
 def test_refused_guidance_is_the_next_draft() -> None:
     driver = live(story("running"))
 

@@ -132,10 +132,12 @@ class Dialogs:
     def keep_text(self, text: str) -> str:
         """Add unsent text to the draft of guidance, and return how to see it.
 
-        An ended run takes no guidance, so the text is written to a file beside its record.
+        A run that has ended, or whose process is gone, takes no guidance, so the text is written to
+        a file beside its record.
         """
         record = self._source.record
-        if not self._host.state.run.live and record is not None:
+        over = self._source.lost or not self._host.state.run.live
+        if over and record is not None:
             try:
                 return f"your text is in {flat_name(str(record.write(UNSENT, redact(text))))}"
             except RalphError as error:
