@@ -47,14 +47,15 @@ def test_what_is_staged_stands_in_the_staging_file(tmp_path: Path) -> None:
 
 
 def test_a_later_run_finds_what_means_the_same_as_its_objective(tmp_path: Path) -> None:
-    staged = learning("Mock authentication in tests/auth.py."), learning("Paint the fence green.")
+    rare = "Paint the fence green before kumquat drains its long queue of letters."
+    staged = learning("Mock authentication in tests/auth.py."), learning(rare)
     open_knowledge(tmp_path, "run-a", MemorySettings()).stage(staged)
     later = open_knowledge(tmp_path, "run-b", MemorySettings())
     found = later.candidates("Repair the login", "bug-fix")
     assert [one.learning.text for one in found if one.score > 0] == [staged[0].text]
-    assert [one.learning.text for one in later.candidates("Paint", "x") if one.score > 0] == [
-        staged[1].text
-    ]
+    shares_a_word = "Invoices, exports and refunds of the billing service fail on kumquat"
+    found = later.candidates(shares_a_word, "bug-fix")
+    assert [one.learning.text for one in found if one.score > 0] == [rare]
 
 
 def test_a_run_is_not_told_what_it_has_staged_itself(tmp_path: Path) -> None:
@@ -494,7 +495,7 @@ def test_the_settings_say_when_a_learning_is_proven(tmp_path: Path) -> None:
 
     assert [known_after(runs, MemorySettings(min_uses=3)) for runs in (2, 3)] == [0, 1]
     assert known_after(1, MemorySettings(min_uses=1)) == 1
-    assert known_after(2, MemorySettings()) == 1
+    assert [known_after(runs, MemorySettings()) for runs in (1, 2)] == [0, 1]
     assert known_after(2, MemorySettings(promote_at=0.9)) == 0
     assert known_after(2, MemorySettings(), 0.55) == 0
     assert known_after(2, MemorySettings(promote_at=0.5), 0.55) == 1

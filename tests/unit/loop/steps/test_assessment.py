@@ -147,6 +147,27 @@ def test_what_a_session_left_behind_is_evidence() -> None:
     assert not of(world, 0).accomplishments, "there is none before the first session"
 
 
+def test_results_changes_events_and_earlier_learnings_are_assessed_together() -> None:
+    def learns(session: FakeSession) -> None:
+        session.emit(ev.AgentReported(iteration=1, learnings=["The lexer runs first."]))
+        session.finish()
+
+    def edits(session: FakeSession) -> None:
+        session.emit(ev.ToolStarted(iteration=2, tool_id="t", tool="Edit", summary="lexer.py"))
+        session.emit(ev.ToolFinished(iteration=2, tool_id="t", ok=True, summary="+3"))
+        session.finish()
+
+    world = World([0, 9, 10])
+    world.agent.acts += [learns, edits]
+    world.run()
+    made = of(world, 2)
+    assert made.tests is not None
+    assert (made.tests.passed, made.tests.failed) == (10, 0)
+    assert statements(made) == ["test_9 now passes", FILES]
+    assert made.last_action == "Edit: lexer.py"
+    assert made.found_out == ["The lexer runs first."]
+
+
 def test_the_same_tool_error_three_times_stands() -> None:
     def act(session: FakeSession) -> None:
         for n in range(3):

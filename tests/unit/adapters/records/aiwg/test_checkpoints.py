@@ -119,7 +119,9 @@ def test_the_summary_counts_each_checkpoint_and_names_every_file(git_repo: Path)
     manager(git_repo, FakeClock(), "def").capture(facts(4), git_of(git_repo))
     status = summarize(read_checkpoints(checkpoints.folder)).as_json()
     assert status["filesModified"] == ["README.md", "staged.py"], "of both sessions"
-    assert status["checkpoints"][-1]["gitStatus"]["staged"] == 1
+    last = status["checkpoints"][-1]
+    assert last["filesModified"] == 1, "of its own session"
+    assert last["gitStatus"] == {"modified": 0, "staged": 1, "untracked": 2}
 
 
 def test_what_git_refuses_is_written_into_the_checkpoint(git_repo: Path) -> None:
