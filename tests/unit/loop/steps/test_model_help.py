@@ -190,7 +190,7 @@ def test_the_models_words_come_beside_all_that_is_sent_without_them() -> None:
         world.host.inbox.append(Guide(text="Keep it small"))
         return world.run()
 
-    alone, worded_too = prompts(), prompts(WORDS, {**WORDS, "urgency": "low"})
+    alone, worded_too = prompts(), prompts(WORDS, {**WORDS, "urgency": "critical"})
     for own, both in zip(alone.agent.prompts, worded_too.agent.prompts, strict=True):
         before, section, after = both.partition("# What to do now")
         assert section
@@ -202,8 +202,9 @@ def test_the_models_words_come_beside_all_that_is_sent_without_them() -> None:
     second = worded_too.all(ev.PromptPrepared)[1]
     assert (second.urgency, second.model_urgency) == (
         alone.all(ev.PromptPrepared)[1].urgency,
-        "low",
+        "critical",
     )
+    assert second.urgency != "critical"
     assert second.learnings == ["learn-1"]
     assert "Keep it small" in worded_too.agent.prompts[0]
     assert "- Test configuration changed: pyproject.toml." in worded_too.agent.prompts[1]
