@@ -34,7 +34,10 @@ def test_checkpoints_are_listed_with_their_data(git_repo: Path) -> None:
     fields = json.loads((attempt / "results/iter-002/checkpoint-summary.json").read_text())
     assert fields == {"version": "1.0.0", **second["summary"]}
     events = read_journal(attempt / "events.jsonl").events
-    last = [event for event in events if isinstance(event, CheckpointCaptured)][-1]
+    captured = [event for event in events if isinstance(event, CheckpointCaptured)]
+    times = [[f"{event.at:%Y-%m-%d}", f"{event.at:%H:%M:%S}"] for event in captured]
+    assert [row.split()[1:3] for row in shown if row.startswith("    ")] == times
+    last = captured[-1]
     assert (last.iteration, last.trigger, last.modified) == (2, "end", ["done-1.txt"])
 
 

@@ -466,6 +466,7 @@ def test_what_was_dropped_counts_the_runs_that_end_without_it_once_each(tmp_path
 def test_the_least_useful_of_too_many_are_archived_and_never_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    assert ledger.MAX_KEPT == 2000
     monkeypatch.setattr(ledger, "MAX_KEPT", 2)
     folder = tmp_path / "knowledge"
     for text in ("Old and good.", "Old and poor.", "Old and pinned.", "New."):

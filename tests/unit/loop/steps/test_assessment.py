@@ -11,7 +11,7 @@ from ralph_tui import events as ev
 from ralph_tui.base.errors import WorkspaceError
 from ralph_tui.config.settings import Settings
 from ralph_tui.events.intelligence import Statement
-from ralph_tui.events.workspace import FileChange
+from ralph_tui.events.workspace import ChangeStatus, FileChange
 from ralph_tui.layers.intelligence import InnerLoop, IntelligenceSettings, Traces
 from ralph_tui.layers.sensor.plan import Progress
 from ralph_tui.loop.steps import assessment
@@ -382,9 +382,12 @@ def test_prompts_point_to_the_files_of_failing_tests_from_the_first_one() -> Non
 
 def test_the_file_that_changed_last_leads_the_changed_files_of_the_next_prompt() -> None:
     world = World([0, 5, 10])
+    changes: dict[str, ChangeStatus] = {
+        "a.py": "modified", "b.py": "deleted", "c.py": "added", "d.py": "modified",
+    }  # fmt: skip
     world.workspace.changed = [
-        FileChange(path=path, status="modified", category="source", added=1)
-        for path in ("a.py", "c.py", "d.py")
+        FileChange(path=path, status=status, category="source", added=1)
+        for path, status in changes.items()
     ]
 
     def act(session: FakeSession) -> None:

@@ -798,7 +798,9 @@ def test_health_checks_count_checks_detections_and_interventions() -> None:
     assert status["detections"] == [one.model_dump() for one in checks[-1].detections]
     assert [one["name"] for one in status["detections"]] == ["stuck", "budget"]
     expected = f"health      warning: stuck, budget; {totals.detections} detections in 10 checks, "
-    assert expected in status_text({**status, "alive": True})
+    assert (totals.logs, totals.warnings, totals.redirects, totals.pauses) == (2, 1, 1, 2)
+    by_level = "2 notes, 1 warning, 1 redirect, 2 pauses"
+    assert f"{expected}{by_level}\n" in status_text({**status, "alive": True})
     aborted = World([3] * 20, mode="attended", max_iterations=5).play(first)
     assert levels(aborted)[-1][1] == "ABORT"
     assert aborted.state.oversight.totals.aborts == 1

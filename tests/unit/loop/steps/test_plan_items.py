@@ -280,8 +280,9 @@ def test_delegation_is_advised_once_a_window_was_more_than_60_percent_full() -> 
     def is_advised(peak: float) -> bool:
         run = Work(world(past_runs=Earlier(peak)), "a").full(10).calls(20, done=1).ends()
         return (
-            "20 % of a window for exploring files, 15 % for reviewing code, 15 % for going through "
-            "test results and 10 % for documentation"
+            "If you have subagents, delegate heavy reading to them and use their summaries. As a "
+            "rule of thumb, that saves 20 % of a window for exploring files, 15 % for reviewing "
+            "code, 15 % for going through test results and 10 % for documentation"
         ) in run.agent.prompts[0]
 
     assert [is_advised(60), is_advised(61)] == [False, True]
