@@ -417,6 +417,8 @@ def test_the_list_is_filtered_by_status_agent_time_and_tag(over: Path) -> None:
 
     assert listed() == listed("--agent", "command") == ["task-001", "task-002"]
     assert listed("--status", "completed") == ["task-001"]
+    assert listed("--status", "limit reached") == listed("--status", "failed") == ["task-002"]
+    assert listed("--status", "stopped") == []
     assert listed("--tag", "documentation") == ["task-002"]
     assert listed("--since", "1d", "--status", "failed") == ["task-002"]
     assert listed("--since", "2999-01-01") == listed("--agent", "nobody") == []

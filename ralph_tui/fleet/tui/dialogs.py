@@ -63,7 +63,9 @@ class StopFleet(ChoiceDialog[StopChoice]):
 
     def hints(self) -> Sequence[str]:
         if self._leaving:
-            return ("ralph-tui fleet attach brings the screen back; ctrl+c twice leaves it",)
+            return (
+                "ralph-tui fleet attach brings the screen back; ctrl+c twice within 2 s leaves it",
+            )
         return ("the loops' work so far is collected as branches",)
 
     def action_answer(self, way: StopChoice) -> None:

@@ -11,6 +11,7 @@ from typing import Final, get_args
 from ralph_tui.events import ReflectionWritten
 from ralph_tui.events.agent import NO_FAULT
 from ralph_tui.events.run import Outcome
+from ralph_tui.layers.control.advice import iterations_needed
 from ralph_tui.layers.memory.steps import Step, fixed_in, gains_of, largest_of, steps_of
 from ralph_tui.layers.sensor.passing import needed
 from ralph_tui.layers.settings import ReflectOn
@@ -160,15 +161,16 @@ def _process(state: RunState, steps: Sequence[Step]) -> ReflectionWritten:
 
 def _timeout(state: RunState, steps: Sequence[Step]) -> ReflectionWritten:
     run = state.run
-    pace = sum(step.points for step in steps if step.own) / len(steps) if steps else 0.0
+    own = [step.points for step in steps if step.own]
+    pace = sum(own) / len(own) if own else 0.0
     missing = 100 - (run.completion or 0.0)
-    more = max(1, -(-missing // pace)) if pace > 0 else None
+    more = iterations_needed(missing / pace) if pace > 0 else None
     rises = run.iteration - run.best_iteration < RECENT
     if lacks := needed(state):
         learning = f"The completion command passes: {lacks}."
     elif more is not None and more <= 10 * len(steps) and rises:
         learning = (
-            f"At its pace, it needed about {count(int(more), 'more iteration')}: allow more, or "
+            f"At its pace, it needed about {count(more, 'more iteration')}: allow more, or "
             "make the task smaller."
         )
     else:
@@ -361,7 +363,9 @@ def _effects(state: RunState) -> Iterator[str]:
 def _describe_obstacles(state: RunState, steps: Sequence[Step]) -> str:
     """Describe the obstacles, with evidence."""
     idle = len(_idle(steps))
-    reasons = dict.fromkeys(made.reason for made in state.oversight.interventions)
+    # The observation says how much of the limit was used.
+    made = [one for one in state.oversight.interventions if one.about != "budget"]
+    reasons = dict.fromkeys(one.reason for one in made)
     report = state.agent.report
     blockers = [text for text in report.blockers if text.strip()][:NAMED] if report else []
     return _joined(

@@ -75,7 +75,7 @@ class Leave(ChoiceDialog[Leaving]):
 
     def hints(self) -> Sequence[str]:
         twice = "leaves this screen" if self._elsewhere else "stops now"
-        return (f"{AFTERWARDS[self._activity]}; ctrl+c twice {twice}",)
+        return (f"{AFTERWARDS[self._activity]}; ctrl+c twice within 2 s {twice}",)
 
     def action_stop_later(self) -> None:
         self.dismiss("taken_back" if self._stopping else "after_iteration")

@@ -198,6 +198,27 @@ def test_a_limit_says_how_much_was_missing() -> None:
     assert (found.triggered_by, found.reflection_type) == ("timeout", "process-improvement")
 
 
+@each_row(
+    ("work", "more"),
+    [
+        ([Worked(100 * n / 30) for n in range(1, 6)], "about 25 more iterations"),
+        ([Worked(20, grew=True), Worked(40)], "about 3 more iterations"),
+    ],
+)
+def test_the_pace_is_that_of_its_own_gains_and_rounding_adds_nothing(
+    work: list[Worked], more: str
+) -> None:
+    assert more in only(state_of(*work), "limit_reached").learning
+
+
+def test_a_warning_of_an_earlier_limit_is_no_obstacle() -> None:
+    used = "1 of 1 iteration is used, and completion is at 20 %."
+    warned = ev.InterventionMade(iteration=1, level="WARN", about="budget", reason=used)
+    assert (
+        used not in only(state_of(Worked(20, after=[warned]), Worked(60)), "limit_reached").analysis
+    )
+
+
 def test_a_flat_run_is_told_what_its_iterations_had_in_common_or_nothing() -> None:
     assert reflect(state_of(Worked(0, tests=0), Worked(0, tests=0)), "limit_reached") == []
     same = Worked(0, before=[files(1, "a.py")], tests=0)
