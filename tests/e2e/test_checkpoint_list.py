@@ -36,6 +36,9 @@ def test_checkpoints_are_listed_with_their_data(git_repo: Path) -> None:
     events = read_journal(attempt / "events.jsonl").events
     last = [event for event in events if isinstance(event, CheckpointCaptured)][-1]
     assert (last.iteration, last.trigger, last.modified) == (2, "end", ["done-1.txt"])
+    times = [" ".join(row.split()[1:3]) for row in shown if row.startswith("  ")]
+    captured = [event.at for event in events if isinstance(event, CheckpointCaptured)]
+    assert times == [f"{at.astimezone():%Y-%m-%d %H:%M:%S}" for at in captured]
 
 
 def test_a_requested_checkpoint_is_listed_with_its_note_and_data(git_repo: Path) -> None:
