@@ -293,7 +293,7 @@ def test_killed(repo: Path) -> None:
         process.kill()
     until(lambda: not processes(repo))
     until(lambda: "its process is gone" in here("status", cwd=repo).stdout)
-    assert "last        checkpoint in " in here("status", cwd=repo).stdout
+    assert "last        checkpoint in iteration 1, " in here("status", cwd=repo).stdout
     (repo / "go").touch()
     completes(repo)
     found = kinds(repo, "run_resumed")[0]["found"]

@@ -43,6 +43,7 @@ def test_the_dialog_shows_the_diff_last() -> None:
 def test_dialog_and_decide_name_the_severity_of_a_pause() -> None:
     run = World([3] * 11, max_iterations=10, mode="attended").play(answer("continue"))
     paused = next(one for one in run.all(QuestionAsked) if one.topic == "pause")
+    assert paused.severity == "high"
     shown = [words(row) for row in evidence_rows(paused, edited="", width=70, proposes=False)]
     assert any("severity" in row and "high" in row for row in shown)
     assert "severity: high" in question_text(paused.model_dump(mode="json"))

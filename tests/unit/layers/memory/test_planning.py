@@ -34,9 +34,10 @@ def test_a_first_attempt_knows_nothing_and_says_so() -> None:
 def test_a_further_attempt_takes_up_the_lessons_of_the_earlier_ones() -> None:
     start = GateFinished(iteration=0, ok=False, failed=1, failing=["test_quotes"])
     until, expected = "the completion command passes", [estimate(3.5, 6)]
-    made = plan(until, "bug-fix", [FAILED], expected, [], start=start)
-    assert made.steps == ["Measure first. Look at the lexer."]
-    assert made.cites == ["task-001/001 #1"]
+    again = PastReflection("task-001/001 #2", "failure", "Commit often.")
+    made = plan(until, "bug-fix", [FAILED, again], expected, [], start=start)
+    assert made.steps == ["Measure first. Look at the lexer.", "Commit often."]
+    assert made.cites == ["task-001/001 #1", "task-001/001 #2"]
     assert made.approach == (
         "Kind of task: bug-fix. Work until the completion command passes. "
         "Failing at the start: test_quotes. The steps build on 1 earlier attempt at this task."
