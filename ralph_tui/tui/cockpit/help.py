@@ -29,7 +29,7 @@ BESIDE: dict[str, Sequence[tuple[str, str]]] = {
         ("v", "mark it to compare two"),
         ("enter", "show its changes as a diff"),
     ),
-    "leave": (("ctrl+c", "like {leave}; twice within 2 s skips asking"),),
+    "leave": (("ctrl+c", "like {leave}; twice skips asking"),),
     "replay": (
         ("mouse", "click the bar to go there"),
         _sign(terms.SHORTENED, "a shortened wait"),
