@@ -467,7 +467,7 @@ def test_the_least_useful_of_too_many_are_archived_and_never_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert ledger.MAX_KEPT == 2000
-    monkeypatch.setattr(ledger, "MAX_KEPT", 2)
+    monkeypatch.setattr(ledger, "MAX_KEPT", 3)
     folder = tmp_path / "knowledge"
     for text in ("Old and good.", "Old and poor.", "Old and pinned.", "New."):
         known(folder, text)
@@ -478,11 +478,12 @@ def test_the_least_useful_of_too_many_are_archived_and_never_lost(
     write(folder, [one | more for one, more in zip(learnings_in(folder), changes, strict=True)])
     store_of(folder, "run-c").stage([learning("Another.")])
     kept = {one["content"]["approach"] for one in learnings_in(folder)}
-    assert kept == {"Old and pinned.", "New."}
+    assert kept == {"Old and good.", "Old and pinned.", "New."}
+    known(folder, "Newer.")
+    known(folder, "Newest.")
+    assert len(learnings_in(folder)) == 4, "what was used within a year stays"
     archived = [one["content"]["approach"] for one in document(folder, "archive.json")["learnings"]]
     assert archived == ["Old and poor.", "Old and good."]
-    known(folder, "Newer.")
-    assert len(learnings_in(folder)) == 3, "what was used within a year stays"
 
 
 def test_the_settings_say_when_a_learning_is_proven(tmp_path: Path) -> None:

@@ -173,14 +173,14 @@ def registry(**entry: object) -> dict[str, object]:
 
 
 def test_loops_of_the_command_are_found_and_completed_from_their_registry(tmp_path: Path) -> None:
-    put(tmp_path, LOOP, {"active": True, "currentIteration": 5})
+    put(tmp_path, LOOP, {"active": True, "maxIterations": 5, "currentIteration": 1})
     put(tmp_path, ".aiwg/ralph/registry.json", registry(max_iterations=9, status="running"))
     put(tmp_path, ".aiwg/ralph/loops/fix-1/state.json", ABORTED)
     put(tmp_path, ".aiwg/ralph/archive/old-1/state.json", ENDED)
     put(tmp_path, ".aiwg/ralph/loops/older/state.json", ENDED, age_s=5)
     (tmp_path / ".aiwg/ralph/loops/fix-2").symlink_to(tmp_path / ".aiwg/ralph/loops/fix-1")
     assert traces(tmp_path).loops == (
-        InnerLoop(iterations=5, active=True),
+        InnerLoop(iterations=1, limit=5, active=True),
         InnerLoop(iterations=3, limit=9, task="Fix it"),
         InnerLoop(iterations=2, limit=10, success=True, words="all pass"),
     )
