@@ -17,7 +17,9 @@ from ralph_tui.state import IterationSpan, RunState
 from ralph_tui.state.context import CUT_OFF
 from ralph_tui.text.format import clock, count, duration
 
-SINCE_A_KILL = "every change between the start of the iteration and the resume counts as its work"
+SINCE_A_KILL = (
+    "every change made from the start of the iteration until the run is resumed counts as its work"
+)
 """Reported if no snapshot was taken when the session ended."""
 
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 
 class FleetWork(NamedTuple):
-    """The fleet's facts about one of its runs."""
+    """What the fleet knows about one of its runs."""
 
     name: str
     """Fleet and loop, as in ``fleet-001/1``."""

@@ -1,6 +1,7 @@
 """A run as a Markdown page: a fold over its journal, for readers who were not there.
 
-Rule: pure. Unknown facts are left out or called unknown; times are UTC, completion is in points.
+Pure functions. Unknown facts are left out or called unknown. Times are UTC; completion is in
+points.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -121,9 +121,7 @@ def _identity(git: Git) -> dict[str, str | None]:
             name = f"GIT_{who}_{part}"
             found[name] = os.environ.get(name) or git.values.get(f"user.{part.lower()}")
     if not all(found.values()):
-        raise OSError(
-            "git has no user name and email; set user.name and user.email with git config"
-        )
+        raise OSError("git has no user name or email; set user.name and user.email with git config")
     return found
 
 

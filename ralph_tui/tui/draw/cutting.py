@@ -1,4 +1,4 @@
-"""Shorten long names without losing the parts that distinguish them. Rule: pure."""
+"""Shorten long names without losing the parts that distinguish them. Pure functions."""
 
 import re
 

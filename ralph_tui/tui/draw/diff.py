@@ -1,4 +1,4 @@
-"""A unified diff as rows for reading. Rule: pure; signs stay, so colour is never the only cue.
+"""A unified diff as rows for reading. Pure functions; signs stay, so colour is never the only cue.
 
 The diff is untrusted: it is cleaned line by line, so that a control sequence cannot swallow later
 lines.

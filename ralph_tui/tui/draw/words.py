@@ -1,4 +1,4 @@
-"""Numbers, times and states as the cockpit displays them. Rule: pure functions."""
+"""Numbers, times and states as the cockpit displays them. Pure functions."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -1,6 +1,6 @@
 """Details of a point of the run, or of the changes between two points.
 
-Rule: pure. For a point within an iteration, only facts known at that moment are shown.
+Pure functions. For a point within an iteration, only facts known at that moment are shown.
 """
 
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
 """A run as a row of cells, one per iteration with its gain: ``1 +12 2 +8 3 +3 ★``.
 
-Rule: pure. A long row wraps; if there are too few rows, the selected cell and the newest stay
+Pure functions. A long row wraps; if there are too few rows, the selected cell and the newest stay
 visible.
 """
 

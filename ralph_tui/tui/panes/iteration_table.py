@@ -1,6 +1,6 @@
 """A run as a table with one row per iteration, checkpoint and restore.
 
-Rule: pure. If not all columns fit, the least informative ones are omitted.
+Pure functions. If not all columns fit, the least informative ones are omitted.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""The selectable points of a run, and the files at each of them. Rule: pure."""
+"""The selectable points of a run, and the files at each of them. Pure functions."""
 
 from datetime import datetime
 from typing import NamedTuple
