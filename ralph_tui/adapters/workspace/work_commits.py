@@ -98,7 +98,7 @@ class WorkCommits:
             )
         if self._git("var", "GIT_COMMITTER_IDENT")[0] != 0:
             raise WorkspaceError(
-                "git has no user name and email; set user.name and user.email with git config"
+                "git has no user name or email; set user.name and user.email with git config"
             )
         return said.strip()
 

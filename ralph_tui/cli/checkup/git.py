@@ -53,6 +53,6 @@ def check_git(env: Environment) -> Iterator[Finding]:
             yield Finding(
                 "warning",
                 SUBJECT,
-                "context.commit_wip is set, but git has no user name and email",
+                "context.commit_wip is set, but git has no user name or email",
                 "git config --global user.name NAME; git config --global user.email ADDRESS",
             )

@@ -223,7 +223,7 @@ def test_without_a_name_there_is_no_commit(place: Place) -> None:
     git(place.root, "config", "--unset", "user.email")
     git(place.root, "config", "user.useConfigOnly", "true")
     place.write("a.py")
-    assert "git has no user name and email" in place.refused()
+    assert "git has no user name or email" in place.refused()
 
 
 def test_a_locked_index_is_the_owners_git_at_work(place: Place) -> None:
