@@ -15,7 +15,12 @@ from ralph_tui.loop.run import Layers, Run
 from ralph_tui.loop.waiting.scheduler import Scheduler
 from ralph_tui.ports.knowledge import Knowledge, NoKnowledge, NoPastRuns, PastRuns
 from ralph_tui.ports.outside import Ports
-from ralph_tui.ports.records import LoopStateFile, PromptTemplate
+from ralph_tui.ports.records import (
+    CheckpointFiles,
+    LoopStateFile,
+    NoCheckpointFiles,
+    PromptTemplate,
+)
 from ralph_tui.ports.worktree import Commits
 from tests.world.agents import FakeAgent, FakeAsker, FakeMemory
 from tests.world.host import BEGAN, FakeHost
@@ -49,6 +54,7 @@ class World:
         commits: Commits | None = None,
         copy_handoff: Callable[[str, str], str] = lambda _text, _before: "",
         state_file: LoopStateFile | None = None,
+        checkpoint_files: CheckpointFiles | None = None,
         fallbacks: Sequence[str] = (),
         absent: Mapping[str, str] | None = None,
         **fields: Any,
@@ -108,6 +114,7 @@ class World:
             commits=commits,
             copy_handoff=copy_handoff,
             state_file=state_file,
+            checkpoint_files=checkpoint_files or NoCheckpointFiles(),
             asker=asker,
             askers=["fake"],
             read_plan=lambda: self.plan,

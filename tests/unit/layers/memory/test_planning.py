@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.events import GateFinished
+from ralph_tui.adapters.records.aiwg.attempt import plan_text
+from ralph_tui.events import GateFinished, RunStarted
 from ralph_tui.events.memory import Learning
 from ralph_tui.layers.memory.past import PastReflection, RelatedTask
 from ralph_tui.layers.memory.planning import MAX_RELATED, MAX_STEPS, RELATED_STEPS, plan
@@ -55,6 +56,14 @@ def test_what_failed_at_the_start_is_named_and_makes_the_steps() -> None:
         "Make the tests of t/b.py pass: 1 test failed at the start.",
     ]
     assert made.cites == ["task-001/001 #1"], "steps that cite nothing come last"
+    run = RunStarted(
+        run_id="r", root="/r", objective="o", agent="command", max_iterations=3, session_timeout_s=1
+    )
+    text = plan_text(run, made)
+    assert f"## Approach\n\n{made.approach}\n" in text
+    listed = [f"{n}. {step}" for n, step in enumerate(made.steps, 1)]
+    assert "## Steps\n\n" + "\n".join(listed) in text
+    assert listed[0] == "1. Measure first. Look at the lexer."
     of_unittest = ["test_a (test_v.T.test_a)", "test_b (test_v.T)"]
     named = start.model_copy(update={"failing": of_unittest})
     assert plan("it passes", "general", [], [], [], (), named).steps == [

@@ -231,13 +231,17 @@ def test_only_a_passed_gate_reads_100() -> None:
 
 
 def test_a_gate_that_passes_without_counts_completes() -> None:
-    sensor = started(red())
-    assert sensor.read(1, red(), None, AgentReport(20.0)).source == "agent"
+    claimed = started(red())
+    assert claimed.read(1, red(), None, AgentReport(20.0)).source == "agent"
 
-    reading = sensor.read(2, green(), None, AgentReport(20.0))
-
-    assert (reading.completion, reading.source, reading.passed) == (100.0, "tests", None)
-    assert "(the completion command passed)" in reading.event().line()
+    for reading in (
+        claimed.read(2, green(), None, AgentReport(20.0)),
+        started(red()).read(2, green()),
+        started(red(1, 4)).read(2, green()),
+    ):
+        assert (reading.completion, reading.source, reading.passed) == (100.0, "tests", None)
+        assert reading.note == "the completion command passed"
+        assert "(the completion command passed)" in reading.event().line()
 
 
 @each_row(

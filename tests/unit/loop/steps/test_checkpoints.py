@@ -6,6 +6,7 @@ from datetime import timedelta
 from ralph_tui.commands import Checkpoint, Command, Pause, Unpause
 from ralph_tui.config.settings import CheckpointSettings, Settings
 from ralph_tui.events import CheckpointCaptured, SessionFinished, SnapshotTaken
+from ralph_tui.ports.records import CheckpointFacts, NoCheckpointFiles
 from tests.world import FakeSession, World
 
 
@@ -114,11 +115,32 @@ def test_a_checkpoint_names_the_files_and_a_start_the_interval() -> None:
     assert (end.interval_s, end.files, end.modified) == (0, 1, ["a.py"])
 
 
+class Written(NoCheckpointFiles):
+    """Notes which checkpoints' files are written."""
+
+    def __init__(self) -> None:
+        self.triggers: list[str] = []
+
+    def path(self, iteration: int, number: int) -> str:
+        return f"{iteration}/{number}"
+
+    def capture(self, facts: CheckpointFacts) -> None:
+        self.triggers.append(facts.trigger)
+
+
 def test_without_checkpoints_only_snapshots_are_taken() -> None:
     """Starts and ends stay in the journal, because a restore and a resume need them."""
-    world = World([2, 10], settings=Settings(checkpoints=CheckpointSettings(enabled=False)))
-    world.agent.acts.append(works_for(world, 4000))
-    world.run()
+
+    def played(*, enabled: bool) -> tuple[World, list[str]]:
+        checkpoints, files = CheckpointSettings(enabled=enabled, interval_s=20), Written()
+        settings = Settings(checkpoints=checkpoints)
+        world = World([2, 10], settings=settings, checkpoint_files=files)
+        world.agent.acts.append(works_for(world, 50))
+        return world.run(), files.triggers
+
+    world, written = played(enabled=False)
     assert [trigger for trigger, _ in captured(world, 1)] == ["start", "end"]
     assert not any(e.path or e.interval_s for e in world.all(CheckpointCaptured))
-    assert world.all(SnapshotTaken)
+    assert [e.iteration for e in world.all(SnapshotTaken)] == [0, 1]
+    assert written == []
+    assert played(enabled=True)[1] == ["start", "timer", "timer", "end"]

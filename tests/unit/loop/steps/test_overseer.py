@@ -15,7 +15,7 @@ from ralph_tui.cli.status_words import status_text
 from ralph_tui.commands import Abort, Answer, Command, Extend, Hold, Pause, Restore, Stop, Unpause
 from ralph_tui.config.settings import Settings
 from ralph_tui.events.agent import SessionOutcome
-from ralph_tui.events.oversight import Health
+from ralph_tui.events.oversight import Health, HealthTotals
 from ralph_tui.events.run import Mode
 from ralph_tui.layers.oversight import OversightSettings, Situation, beside
 from ralph_tui.ports.host import Accepted, CommandRequest, Refused
@@ -768,19 +768,32 @@ def test_a_pause_for_a_critical_detection_opens_an_episode() -> None:
     assert pauses[:2] == [3, 8], "the next one keeps to the episode's schedule"
 
 
-def test_health_checks_count_checks_detections_and_interventions() -> None:
-    world = World([*STUCK, *[3] * 9], mode="attended").play(answer("continue"))
+def check_totals(world: World) -> list[ev.HealthChecked]:
+    """Return the health checks, after comparing their totals with the events before them."""
     checks = world.all(ev.HealthChecked)
     for number, done in enumerate(checks, 1):
-        assert done.totals is not None
-        assert done.totals.checks == number
-        assert done.totals.detections == sum(len(one.detections) for one in checks[:number])
         so_far = Counter(
             one.level for one in world.all(ev.InterventionMade) if one.iteration <= done.iteration
         )
-        assert (done.totals.warnings, done.totals.redirects, done.totals.pauses) == (
-            so_far["WARN"], so_far["REDIRECT"], so_far["PAUSE"],
-        )  # fmt: skip
+        assert done.totals == HealthTotals(
+            checks=number,
+            detections=sum(len(one.detections) for one in checks[:number]),
+            logs=so_far["LOG"],
+            warnings=so_far["WARN"],
+            redirects=so_far["REDIRECT"],
+            pauses=so_far["PAUSE"],
+            aborts=so_far["ABORT"],
+        )
+    return checks
+
+
+def test_health_checks_count_checks_detections_and_interventions() -> None:
+    world = World([*STUCK, *[3] * 9], mode="attended").play(answer("continue"))
+    aborted = World([3] * 20, mode="attended", max_iterations=5).play(first)
+    check_totals(aborted)
+    assert levels(aborted)[-1][1] == "ABORT"
+    assert aborted.state.oversight.totals.aborts == 1
+    checks = check_totals(world)
     asked = world.all(ev.QuestionAsked)
     counted = {one.iteration: one.seq for one in checks}
     assert all(counted[one.iteration] < one.seq for one in asked), "before anybody is asked"
@@ -801,9 +814,6 @@ def test_health_checks_count_checks_detections_and_interventions() -> None:
     assert (totals.logs, totals.warnings, totals.redirects, totals.pauses) == (2, 1, 1, 2)
     by_level = "2 notes, 1 warning, 1 redirect, 2 pauses"
     assert f"{expected}{by_level}\n" in status_text({**status, "alive": True})
-    aborted = World([3] * 20, mode="attended", max_iterations=5).play(first)
-    assert levels(aborted)[-1][1] == "ABORT"
-    assert aborted.state.oversight.totals.aborts == 1
 
 
 def test_a_quiet_run_has_no_row_about_its_health() -> None:
