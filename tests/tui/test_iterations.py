@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.events import CheckpointCaptured, IterationStarted
+from ralph_tui.events import CheckpointCaptured, InterventionMade, IterationStarted
 from ralph_tui.runtime.sources.replay import Replay
 from ralph_tui.state import RunState
 from ralph_tui.state.fleet_work import FleetWork
-from ralph_tui.text.terms import alarm_words
+from ralph_tui.text.terms import CRITICAL, alarm_words
 from ralph_tui.tui.draw.spans import Line, cells
 from ralph_tui.tui.modals.changes import Changes
 from ralph_tui.tui.panes.facts import facts
-from ralph_tui.tui.panes.iteration_cells import CellRow, groups_of, rows_of
+from ralph_tui.tui.panes.iteration_cells import CellRow, groups_of, marks_of, rows_of
 from ralph_tui.tui.panes.iteration_table import note_of
 from ralph_tui.tui.panes.iterations import IterationsPane
 from ralph_tui.tui.panes.timeline_points import points_of
@@ -162,6 +162,16 @@ def test_alarms_and_what_was_asked_about_are_told_in_words() -> None:
             assert not re.search("[A-Z]{4}|_", note), note
     assert alarm_words("BUDGET_EXCEEDED") == "limit nearly reached"
     assert alarm_words("STUCK") == "stuck"
+
+
+def test_an_iteration_that_ended_in_an_abort_has_the_sign_of_the_legend() -> None:
+    state = RunState().apply_all(story("steady"))
+    span = state.timeline.spans[-1]
+    assert CRITICAL.glyph not in text_of([marks_of(span, state)])[0]
+    span.interventions.append(
+        InterventionMade(iteration=span.number, level="ABORT", about="agent_error", reason="")
+    )
+    assert CRITICAL.glyph in text_of([marks_of(span, state)])[0]
 
 
 def test_zoomed_it_is_a_table_that_keeps_the_selected_row_in_view() -> None:

@@ -407,6 +407,17 @@ def test_a_restore_is_undone_by_the_same_key() -> None:
     drive(live(story("paused"), files=FakeFiles()), look)
 
 
+def test_a_restore_that_changed_nothing_offers_no_undo() -> None:
+    async def look(driver: Driver) -> None:
+        state = driver.cockpit.state
+        back = ev.WorktreeRestored(iteration=2, snapshot=2, present=4, tree="0" * 40, files=0)
+        driver.inbox.append(back.model_copy(update={"seq": state.seq + 1, "at": state.at}))
+        await driver.sees("restored snapshot 2: 0 files")
+        assert driver.cockpit.footer.notice == "restored snapshot 2: 0 files"
+
+    drive(live(story("paused"), files=FakeFiles()), look)
+
+
 @pytest.mark.parametrize("moved", [False, True])
 def test_after_a_rollback_the_next_iteration_is_told_about_again(moved: bool) -> None:  # noqa: FBT001
     """Unless the user has selected a snapshot meanwhile."""

@@ -180,7 +180,8 @@ class HistoryView:
                 if here
                 else f"{self._command(last.present)} undoes it"
             )
-            self._host.report(f"{_restored(last)}; {undo}")
+            restored = _restored(last)
+            self._host.report(f"{restored}; {undo}" if last.files else restored)
 
     def _release_point(self) -> None:
         """Once the next iteration begins, show the latest again unless the user chose a point."""

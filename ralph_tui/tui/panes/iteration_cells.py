@@ -81,7 +81,7 @@ def marks_of(span: IterationSpan, state: RunState) -> Line:
     marks: Line = []
     if span.number == state.run.best_iteration and state.run.completions:
         marks.append((BEST.glyph, "good strong"))
-    if any(made.level != "ABORT" for made in span.interventions):
+    if span.interventions:
         marks.append((CRITICAL.glyph, "bad"))
     use = next((u for u in state.context.history if u.iteration == span.number), None)
     kept = any(point.trigger == "rollover" for point in span.checkpoints)
