@@ -15,7 +15,7 @@ FLEET_GLANCES = "ralph_tui.fleet.sources.fleet:FollowedFleet"
 FOREIGN_RUNS = "ralph_tui.importers.foreign_runs:ImportedRuns"
 """Creates an `adapters.records.foreign.ForeignRuns`."""
 HOOKED_LOOPS = "ralph_tui.hooks.tasks:track"
-"""Writes attempts of tasks for loops that hooks recorded."""
+"""Writes task attempts for loops that the hooks recorded."""
 FOREIGN_PLACES = (
     "ralph-external",
     *(f"ralph/{name}" for name in ("current-loop.json", "iterations", "loops", "archive")),

@@ -71,7 +71,7 @@ class FleetState:
     loops: dict[str, LoopState] = field(default_factory=dict)
     """By id, in the order of the plan, which is also the order of the queue."""
     tried: dict[str, list[LoopState]] = field(default_factory=dict)
-    """Attempts, grouped by the name that those at one objective share."""
+    """Attempts, grouped by the name that all attempts at an objective share."""
     hosts: dict[str, HostState] = field(default_factory=dict)
     held: dict[str, ev.AccountHeld] = field(default_factory=dict)
     """Accounts on which nothing starts, by `Loop.login`."""

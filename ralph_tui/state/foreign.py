@@ -9,7 +9,7 @@ from ralph_tui.state.fold import Fold, Part
 from ralph_tui.state.log_entries import LogEntries, LogEntry
 
 LOUD = ("REDIRECT", "PAUSE", "ABORT")
-"""Acts of the other tool that stop or redirect a run."""
+"""Actions of the other tool that stop or redirect a run."""
 _DIGITS = str.maketrans("", "", "0123456789")
 
 

@@ -28,7 +28,7 @@ class EntryNesting(Part):
         self._restored: dict[int, LogEntry] = {}
         """Entries of restores, by the snapshot of the files before; restoring it is an undo."""
         self._window: LogEntry | None = None
-        """The entry of the session's context window and its handoff."""
+        """The entry for the session's context window and its handoff."""
         self._interrupted: LogEntry | None = None
         self._escalations: dict[str, LogEntry] = {}
         """The entries that escalations are about, by escalation id."""

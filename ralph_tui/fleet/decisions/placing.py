@@ -182,7 +182,7 @@ def _resting_hosts(state: FleetState, now: datetime) -> set[str]:
 
 
 class _Capacity:
-    """Free slots and accounts, which shrink with each placed loop."""
+    """Free slots and accounts; each loop that is placed takes its share."""
 
     def __init__(self, state: FleetState, now: datetime) -> None:
         self._state, self._now = state, now

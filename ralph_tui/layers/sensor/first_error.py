@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ralph_tui.text.sanitize import clip
 
 LONGEST = 200
-"""Maximum characters of an error."""
+"""Maximum length of an error, in characters."""
 _NEAR = 400
 """Lines below a heading that may contain the error itself."""
 

@@ -29,10 +29,10 @@ ARROWS = {"left": "←", "right": "→", "up": "↑", "down": "↓"}
 EARLY_S = 0.4
 """Seconds after opening in which keys are ignored: they were meant for the screen below."""
 STILL_S, LONGEST_S = 1.0, 1.5
-"""In dialogs answered by letters, how long further keys are ignored after an ignored key.
+"""Seconds for which a dialog with letter keys ignores further keys after it has ignored one.
 
-The rest of a word typed too early must not answer. `LONGEST_S` seconds after opening, no key is
-ignored any more.
+Otherwise, the rest of a word typed too early would count as an answer. From `LONGEST_S` seconds
+after opening, no key is ignored.
 """
 NOTICE_S = 3.0
 """How long a notice is shown."""

@@ -48,7 +48,7 @@ class FilesPane(LinesPane):
         self._whole: bool | None = None
         """The user's choice to see the whole run; None to show it once the run has ended."""
         self._net: dict[tuple[str, str], tuple[FileChange, ...]] = {}
-        """The run's net changes, by its first and last tree."""
+        """The run's net changes: the differences between its first and last trees."""
         self._asked: set[tuple[str, str]] = set()
 
     def stamp(self, state: RunState, now: datetime) -> object:
