@@ -12,6 +12,7 @@ and listed as missing:
 
 import os
 import re
+import signal
 import stat
 from collections.abc import Callable, Iterable, Set
 from contextlib import suppress
@@ -92,6 +93,8 @@ OTHERS = ("ls-files", "-z", "--others", "--exclude-standard")
 _DIFFERENCES = ("diff-files", "-z", "--name-status", "--no-renames")
 # Trees are mostly hashes, which do not compress.
 _WRITE_TREE = ("-c", "core.looseCompression=0", "write-tree")
+SHRINKS = 3
+"""How often Git may die because a file shrinks, before that is an error."""
 _UPDATE = ("update-index", "-z", "--add", "--remove", "--replace", "--stdin")
 
 _STORE_FAULT = re.compile(
@@ -176,9 +179,20 @@ class Staging:
             modified, gone = _differences(look.finish())
             missing = self._add_changes(modified, gone, untracked_paths(walk.finish()), update)
         # Even if nothing changed: Git then checks that its objects still exist.
-        tree = self._private.git(*_WRITE_TREE).line
+        tree = self._write_tree()
         missing.update(path for path in nested if not covered(path, missing))
         return Staged(tree, tuple(sorted(missing)))
+
+    def _write_tree(self) -> str:
+        """Write the index as a tree.
+
+        Git compares files that have just been written; it dies of SIGBUS if one shrinks meanwhile.
+        """
+        for _ in range(SHRINKS):
+            done = self._private.git(*_WRITE_TREE, accept=(0, -signal.SIGBUS))
+            if done.status == 0:
+                return done.line
+        return self._private.git(*_WRITE_TREE).line
 
     def _add_changes(
         self, modified: set[str], gone: set[str], others: set[str], update: Running

@@ -171,6 +171,29 @@ def test_links_in_the_place_of_files_and_folders(git_repo: Path, tmp_path: Path)
     assert (outside / "inside.py").read_text() == "theirs\n"
 
 
+def test_git_that_dies_of_a_file_that_shrinks_is_tried_again(
+    git_repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The third `write-tree` lives; the first ones die as Git does when a mapped file shrinks."""
+    program = tmp_path / "bin" / "git"
+    program.parent.mkdir()
+    program.write_text(
+        f"""#!/bin/sh
+case "$*" in *write-tree)
+    echo x >>'{tmp_path}/tries'
+    [ "$(wc -l <'{tmp_path}/tries')" -gt 2 ] || kill -BUS $$
+esac
+exec '{shutil.which("git")}' "$@"
+"""
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    (git_repo / "new.py").write_text("1\n")
+    workspace = workspace_of(git_repo)
+    assert workspace.snapshot(0, "start").tree
+    assert (tmp_path / "tries").read_text() == "x\n" * 3
+
+
 def test_a_file_that_is_written_all_the_time(git_repo: Path) -> None:
     """It may be missing from a snapshot or saved in an older version; all else is saved."""
     busy = git_repo / "busy.log"
