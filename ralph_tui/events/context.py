@@ -166,9 +166,9 @@ class HandoffWritten(Event):
     edited_by: Line = ""
     """The person who edited it before it was sent; empty if no one did."""
     made_at: Line = ""
-    """For an edited handoff, the original file, relative to the worktree."""
+    """Path of the original file if the handoff was edited, relative to the worktree."""
     copy_path: Line = ""
-    """A copy in the worktree, relative to it; empty if there is no copy."""
+    """Path of the copy in the worktree, relative to the worktree; empty if there is no copy."""
     snapshot: int | None = None
     """Number of the snapshot with the files as the session left them; None if none was taken."""
 
@@ -210,7 +210,7 @@ class PlanItemBegan(Event):
     """Empty if all items are done."""
     size: ItemSize = "medium"
     low: float = 20.0
-    """Minimum expected use of the window, in points; `high` is the maximum."""
+    """Minimum expected use of the window, in percentage points; `high` is the maximum."""
     high: float = 40.0
     basis: SizeBasis = "default"
     percent: float | None = None

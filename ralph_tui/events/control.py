@@ -49,7 +49,7 @@ class SignalComputed(Event):
     trend: Trend | None = None
     """None in older journals."""
     best_at: int | None = None
-    """The iteration of the latest new best, 0 for the start; None in older journals."""
+    """The iteration that last set a new best; 0 for the start, None in older journals."""
     profile: Profile
     kp: float
     ki: float
@@ -68,7 +68,7 @@ class AlarmRaised(Event):
     alarm: AlarmName
     severity: Severity
     reason: Plain
-    """One sentence with the evidence."""
+    """One sentence that states the evidence."""
     interventions: list[Line] = []
 
     def row(self) -> Row:

@@ -27,15 +27,15 @@ class ForeignVerdict(Event):
     level: ForeignLevel = "log"
     """The verdict's severity in our terms."""
     act: Line = ""
-    """LOG, WARN, REDIRECT, PAUSE, ABORT, persist, pivot or escalate; empty for only a finding."""
+    """LOG, WARN, REDIRECT, PAUSE, ABORT, persist, pivot or escalate; empty for a mere finding."""
     about: Line = ""
-    """A detection, by our name if we have one, or a phase or a rule."""
+    """A detection (by our own name for it if there is one), a phase or a rule."""
     text: Plain
     """One or more sentences from the other tool."""
     detail: Plain = ""
     """Recorded evidence, instructions and recommendations, shortened."""
     values: dict[Line, float] = {}
-    """The tool's numbers by its own names: ``proportional``, ``kp``, ``progress``."""
+    """The tool's numbers, under its own names: ``proportional``, ``kp``, ``progress``."""
 
     @property
     def words(self) -> str:

@@ -42,7 +42,7 @@ PURPOSES: dict[Purpose, str] = {
     "judge": "a verdict",
 }
 REPORTED = ("fewer_tests", "changed_configuration", "back_and_forth")
-"""Issues already reported when they were noticed, by the sensor or during the session."""
+"""Issues that were reported as soon as they were noticed, by the sensor or during the session."""
 NEAR_LIMIT = "near_limit"
 WATCHED = (NEAR_LIMIT, "unresolved_conflicts")
 """Errors that the overseer ignores here, because it has its own rules for them."""
@@ -96,9 +96,9 @@ class Pattern(Fact):
     path: Line = ""
     """The file that was edited back and forth."""
     times: int = 0
-    """Edits that undid an earlier one, or all calls of a session that only reads."""
+    """Number of edits that undid an earlier one, or of all calls in a session that only reads."""
     reads: int = 0
-    """Calls to read or search among them."""
+    """Number of these calls that read or search."""
 
     @property
     def words(self) -> str:
@@ -149,7 +149,7 @@ class AssessmentRefined(Event):
     progress: float | None = None
     """The model's estimate in points, 0-100; never a measurement."""
     measured: float | None = None
-    """Points measured after that iteration; None if nothing was."""
+    """Points measured after that iteration; None if nothing was measured."""
     approach: Plain = ""
 
     @property

@@ -77,7 +77,7 @@ class Learning(Fact):
     pinned: bool = False
     muted: bool = False
     rested: int = Field(default=0, ge=0)
-    """Number of runs that ended without retrieving it since it was dropped for not helping."""
+    """Number of runs that have ended without retrieving it since it was dropped as unhelpful."""
 
     @property
     def saying(self) -> str:
@@ -114,7 +114,7 @@ class Retrieved(Learning):
     why: Plain
     """Why it was chosen, in one sentence."""
     relevance: Fraction = 0.0
-    """Relevance of its text to the objective, relative to the other candidates."""
+    """How relevant its text is to the objective, compared with the other candidates."""
     in_prompt: bool = False
     again: bool = False
     """True if it did not help before and is being tried again."""
@@ -217,7 +217,7 @@ class ReflectionWritten(Event):
     triggered_by: ReflectionTrigger
     reflection_type: ReflectionType
     model: Line = ""
-    """The model that worded all but the observation; empty for the template."""
+    """The model that wrote everything but the observation; empty if the template was used."""
 
     def line(self) -> str:
         return f"reflection {TRIGGERS[self.triggered_by]}: {self.learning}"
@@ -234,7 +234,7 @@ class PlanMade(Event):
     estimate_from: int = 0
     """Number of runs behind the estimate."""
     cites: list[Line] = []
-    """Reflections that it follows, as in ``task-001/001 #1``."""
+    """Reflections that the plan is based on, such as ``task-001/001 #1``."""
     related: list[Line] = []
     """Similar tasks, at most 5."""
 

@@ -96,7 +96,7 @@ class HealthChecked(Event):
     ended: Subject | None = None
     """The episode that a new best ended."""
     totals: HealthTotals | None = None
-    """Including this check; None in older journals."""
+    """Totals that include this check; None in older journals."""
 
     def row(self) -> Row | None:
         if self.ended is None:
@@ -166,9 +166,9 @@ class EffectObserved(Event):
     decision: Line
     """The decision in words, as in ``approved by you``."""
     points: float
-    """Points gained in the iterations since, compared with the files that they began with."""
+    """Points gained by the iterations since then, compared with the files they started from."""
     after: int = 2
-    """Number of iterations."""
+    """Number of iterations since the intervention."""
 
     @property
     def words(self) -> str:
@@ -208,7 +208,7 @@ class LimitsChanged(Event):
     budget_tokens: int | None = None
     by: Line = "you"
     spared: int | None = None
-    """The interrupted iteration that does not count, if that is the reason for the change."""
+    """The interrupted iteration that is not counted, if that is why the limits changed."""
 
     def row(self) -> Row:
         money = "" if self.budget_usd is None else f", ${self.budget_usd:,.2f}"
@@ -250,7 +250,7 @@ class EscalationDelivered(Event):
     """webhook, gitea or github."""
     ok: bool
     text: Plain
-    """One sentence: where the message is, or the problem and its solution."""
+    """One sentence: where to find the message, or the problem and its solution."""
     queued: bool = False
     """True if the delivery will be retried."""
     issue: int | None = None

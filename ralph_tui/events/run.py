@@ -59,7 +59,7 @@ class RunStarted(Event):
     until_promise: bool = False
     """True if the work is done only after a promise, a changed file and a passing command."""
     mode: Mode = "attended"
-    """How it was started: with a screen, as plain lines, or in the background."""
+    """How it was started: with a screen, with plain-line output, or in the background."""
     watched: bool = False
     """True if hooks recorded sessions that ralph-tui did not start and cannot control."""
     imported: Line = ""
@@ -82,7 +82,7 @@ class RunStarted(Event):
     scenario: Line | None = None
     """Name of the demo scenario; None for a real run."""
     fast: bool = False
-    """True if the demo runs faster than human pace."""
+    """True if the demo runs faster than a person would work."""
     branch: Line | None = None
     commit: Line | None = None
     """HEAD at the start; None without commits."""
@@ -120,7 +120,7 @@ class RunResumed(Event):
     mode: Mode = "attended"
     branch: Line | None = None
     commit: Line | None = None
-    """HEAD at the resume."""
+    """HEAD when the run was resumed."""
     found: Plain = ""
     """The work in progress when the run ended, in one sentence."""
     checkpoints: Plain = ""

@@ -16,7 +16,7 @@ NAMED = 5
 """Maximum number of failing tests named in a sentence."""
 LONGEST_NAME = 120
 PLAIN_TOTALS = "a plain line of totals"
-"""Runner name for output that has no parser but ends with such a line."""
+"""Runner name for output that no parser supports but that ends with a line of totals."""
 
 
 class GateStarted(Event):
@@ -113,7 +113,7 @@ class ReadingTaken(Event):
     """Points, 0-100; 100 only if the verification passed."""
     source: ReadingSource
     held: bool = False
-    """True if the source gave no value, so the last value was kept."""
+    """True if the source provided no value, so the previous value was kept."""
     grew: bool = False
     """True if there are more tests and no fewer pass: alarms count this step as 0."""
     restarted: bool = False

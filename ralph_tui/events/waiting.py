@@ -43,7 +43,7 @@ Topic = Literal[
 ]
 """``goal``: the completion command passes before iteration 1, so the user must choose a goal."""
 SILENCE = "the default"
-"""`QuestionAnswered.by` if no one answered the question and its default applied."""
+"""Value of `QuestionAnswered.by` if no one answered the question and its default applied."""
 
 
 DECIDED = {
@@ -68,7 +68,7 @@ DECIDED = {
     "criterion": "criterion set",
     "promise": "promise required",
 }
-"""Answers in words, as a past action."""
+"""Each answer in words, in the past tense."""
 
 
 class WaitStarted(Event):
@@ -83,7 +83,7 @@ class WaitStarted(Event):
     resets_at: datetime | None = None
     """UTC time when the limit ends, as reported by the service; None if not reported."""
     attempt: int = 1
-    """Number of consecutive waits of this iteration without work in between."""
+    """Number of consecutive waits in this iteration with no work in between."""
     since: datetime | None = None
     """UTC time when the cause was first noticed in this series of waits."""
     agent: Line = ""
@@ -194,7 +194,7 @@ class QuestionAsked(Event):
     text: Plain
     options: list[Option]
     default: Line = ""
-    """The answer that applies without a reply; in older versions, empty to wait until answered."""
+    """The answer that applies if no one replies; in older versions, empty to wait for a reply."""
     deadline: datetime | None = None
     """UTC; None to wait until answered."""
     about: Line = ""
@@ -250,7 +250,7 @@ class QuestionAnswered(Event):
     budget_usd: float = 0.0
     """Extra budget granted, in dollars."""
     choices: list[list[Plain]] = []
-    """For a ``choice``: by question, the labels chosen or the user's own words."""
+    """For a ``choice``: the chosen labels or the user's own words, by question."""
 
     def decision(self, asked: QuestionAsked | None = None) -> str:
         """Return ``approved by you`` or ``no answer in 2 min: approved``.

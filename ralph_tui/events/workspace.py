@@ -20,7 +20,7 @@ __all__ = [
 MAX_PATHS = 20
 """Maximum number of changed paths named in an event."""
 MAX_KEPT = 200
-"""Maximum number of left-alone paths named in an event; each may be someone's work."""
+"""Maximum number of untouched paths named in an event; each may be someone's work."""
 
 Category = Literal["source", "test", "config", "docs", "aiwg", "other"]
 Trigger = Literal["start", "timer", "key", "rollover", "end"]
@@ -34,7 +34,7 @@ class FileChange(Fact):
     status: ChangeStatus
     category: Category
     added: int = 0
-    """Lines; 0 for binary files."""
+    """Number of lines; 0 for binary files."""
     removed: int = 0
 
 
@@ -89,7 +89,7 @@ class CheckpointCaptured(Event):
     note: Plain = ""
     error: Plain = ""
     by: Line = ""
-    """The requester; empty if no one requested it, and in older journals."""
+    """Who requested it; empty if no one did, and in older journals."""
 
     def line(self) -> str | None:
         if self.trigger not in ("timer", "key"):
@@ -172,11 +172,11 @@ class WorktreeRestored(Event):
     paths: list[Line] = []
     """The first `MAX_PATHS` of them."""
     kept: list[Line] = []
-    """Paths left different from the snapshot, at most `MAX_KEPT`."""
+    """Paths not restored, which still differ from the snapshot; at most `MAX_KEPT`."""
     reasons: list[Line] = []
-    """The reason for each of `kept`, half a sentence each."""
+    """The reason for each path in `kept`, as a sentence fragment."""
     kept_count: int = 0
-    """Number of paths left alone; 0 in journals that only have `kept`."""
+    """Number of paths not restored; 0 in journals that have only `kept`."""
     by: Line = "you"
 
     @property

@@ -44,7 +44,7 @@ class LoopState:
     """For a requeued loop: False if its host was lost before it reported the loop's end."""
     phase: str = ""
     phase_at: datetime | None = None
-    """When its phase began, according to the reports received."""
+    """When its phase began, according to its reports."""
     waits_for: str = ""
     """Set while its phase is ``limited``; see `LoopProgressed`."""
     iteration: int = 0
@@ -68,7 +68,7 @@ class LoopState:
     began_at: datetime | None = None
     ended_at: datetime | None = None
     away_s: float = 0.0
-    """Seconds since it began in which it was not running; see `LoopProgressed`."""
+    """Total seconds during which it was not running; see `LoopProgressed`."""
     lost_at: datetime | None = None
     lost_until: datetime | None = None
     retried_at: datetime | None = None
@@ -82,7 +82,7 @@ class LoopState:
     """True if the user aborted it before it ran."""
     never_began: bool = False
     again: bool = False
-    """True if it was placed before the fleet's resume, so that it is retried if it cannot begin."""
+    """True if it was placed before the fleet was resumed; it is then retried if it cannot begin."""
     unbegun: int = 0
     """Number of the last attempt that could not begin and was requeued."""
     elsewhere: bool = False

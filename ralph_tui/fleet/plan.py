@@ -11,7 +11,7 @@ HERE = "here"
 """Name of the host within the fleet's own process."""
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 MAX_TRIES = len(_LETTERS)
-"""Maximum number of attempts at one objective, because each has a letter."""
+"""Maximum number of attempts at one objective; each is identified by a letter."""
 MAX_AGENTS = 100
 """Maximum number of loops at once on one machine; more would exhaust its file watches."""
 MAX_NAMED = 4

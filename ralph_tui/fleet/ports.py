@@ -110,7 +110,7 @@ class Disconnected(Fact):
     host: Line
     reason: Line = ""
     left: bool = False
-    """True if the host announced that it leaves."""
+    """True if the host announced that it was leaving."""
 
 
 class Refused(Fact):
@@ -174,7 +174,7 @@ class Ended(Fact):
     """One sentence."""
     never_began: bool = False
     elsewhere: bool = False
-    """True if it could not begin because of this host, so another may be able to."""
+    """True if it could not begin because of this host, so another host may be able to begin it."""
     seq: int = 0
     """Number of the last event in its journal."""
 
@@ -239,7 +239,7 @@ Observation = Annotated[
 
 
 Observe = Callable[[Observation], None]
-"""Receives an observation; called from any thread, must not block."""
+"""Receives an observation; called from any thread, so it must not block."""
 
 
 class LoopHost(Protocol):
@@ -275,7 +275,7 @@ class Dispatcher(Protocol):
     """Sends orders to hosts. No call blocks for over 100 ms; answers arrive as observations."""
 
     address: str
-    """Address for hosts to join; empty if none can."""
+    """Address at which hosts can join; empty if none can."""
 
     def start(self, observe: Observe) -> None:
         """Start; raise ``RalphError`` if that is impossible."""

@@ -74,20 +74,20 @@ class FleetState:
     """Attempts, grouped by the name that all attempts at an objective share."""
     hosts: dict[str, HostState] = field(default_factory=dict)
     held: dict[str, ev.AccountHeld] = field(default_factory=dict)
-    """Accounts on which nothing starts, by `Loop.login`."""
+    """Accounts on hold, by `Loop.login`; no loop starts with them."""
     trials: dict[str, Trial] = field(default_factory=dict)
-    """Probing loops of accounts on hold."""
+    """For each account on hold, the loop that probes it."""
     released: dict[str, datetime] = field(default_factory=dict)
     """When each account was last released."""
     chosen: dict[str, ev.WinnerChosen] = field(default_factory=dict)
-    """Winners by the name that the attempts share."""
+    """Winners, by the name that their attempts share."""
     budget_percent: int = 0
     """The last budget mark reached: 90 or 100; 0 before that."""
     stopping: ev.StopAsked | None = None
     paused: ev.CommandGiven | None = None
     """Set while the whole fleet is paused, so that no queued loop begins."""
     last_start: dict[str, datetime] = field(default_factory=dict)
-    """When a loop of each account was last placed or ordered to try again."""
+    """For each account, when one of its loops was last placed or ordered to try again."""
     notices: list[FleetEvent] = field(default_factory=list)
     """The latest events of the fleet's log, at most `NOTICES`."""
     seq: int = 0

@@ -85,7 +85,7 @@ _UNTIL: Mapping[Lost, str] = {
     "died": "the fleet's process ended",
     "unheard": "the fleet's record broke off",
 }
-"""How a lost fleet ended, for use in sentences about its loops."""
+"""How a lost fleet ended, worded for sentences about its loops."""
 RETRY_HINT = "'ralph-tui fleet resume' tries to collect it again"
 STARTS_OVER = "its clone was pruned: 'ralph-tui fleet resume' starts it over"
 BEGINS_AGAIN = "'ralph-tui fleet resume' tries it again with the same settings"
@@ -353,7 +353,7 @@ def spent_words(state: FleetState) -> str:
 
 
 WIDTH = 600
-"""Maximum number of characters of a line; the journal has the rest."""
+"""Maximum length of a line, in characters; the journal has the full text."""
 
 
 def fleet_line(event: FleetEvent, *, as_json: bool = False) -> str | None:

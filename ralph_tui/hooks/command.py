@@ -45,13 +45,13 @@ from ralph_tui.text.secrets import redact
 CONTEXT = 3
 """Lines of context around a change."""
 END = 500
-"""Characters shown at either end of a changed line."""
+"""Number of characters shown at each end of a changed line."""
 NAMED = 3
-"""Maximum number of files left out of commits that are named to the user."""
+"""Maximum number of files named to the user as left out of commits."""
 MAX_LEFT_OUT = 1000
-"""Maximum number of files left out of commits; the state file lists them all."""
+"""Maximum number of files that are left out of commits; the state file lists them all."""
 SEEN = 32 * END
-"""Characters searched for secrets, because a secret may extend beyond the part shown."""
+"""Number of characters searched for secrets; a secret may extend beyond the part shown."""
 
 
 def setup_notes(root: Path, settings: bytes, *, installed: bool) -> Iterator[str]:

@@ -54,7 +54,7 @@ class IterationContent:
     output: str = ""
     """File with its session's output."""
     parsed: ParsedOutput | None = None
-    """The events in that output; None without an output."""
+    """The events in that output; None if there is no output."""
     session_id: str = ""
     duration_s: float | None = None
     tokens: int = 0
@@ -91,7 +91,7 @@ class RunContent:
     """A whole run."""
 
     start: ev.RunStarted
-    """Its `max_iterations` is 0 if no limit was recorded."""
+    """The start of the run; its `max_iterations` is 0 if no limit was recorded."""
     started: datetime | None = None
     updated: datetime | None = None
     """Time of the last record; with an outcome, the time of its end."""

@@ -67,7 +67,7 @@ class ExternalState:
     """Fields of the main file, or of the ``.bak`` if the main file is unusable."""
     entries: tuple[Json, ...]
     loop_id: str = ""
-    """A UUID; a slug if only a list of loops was kept."""
+    """A UUID, or a slug if only a list of loops was saved."""
     objective: str = ""
     status: str = ""
     session: str = ""
@@ -75,7 +75,7 @@ class ExternalState:
     pid: int = 0
     max_iterations: int | None = None
     current: int = 0
-    """The iteration at the last write; 0 for none."""
+    """The current iteration when the file was last written; 0 if there was none."""
     started: datetime | None = None
     updated: datetime | None = None
 
@@ -214,7 +214,7 @@ class Analysis(NamedTuple):
     completion: float | None = None
     """In percent; None if the previous measurement still applies."""
     note: str = ""
-    """Remark about the measurement."""
+    """A remark on the measurement."""
     error: str = ""
     """Why the tool itself failed to analyse the iteration."""
 
@@ -265,7 +265,7 @@ class LoopGlance(NamedTuple):
     """A summary of one of a state's loops."""
 
     session: str
-    """Empty for the loop that the state describes."""
+    """Session id; empty for the loop that the state describes."""
     iterations: int
     """Highest iteration number."""
     readings: tuple[float | None, ...]

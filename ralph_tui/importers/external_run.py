@@ -65,7 +65,7 @@ STATUS: Mapping[str, IterationStatus] = {
     "interrupted": "interrupted",
     "aborted": "interrupted",
 }
-"""Our statuses by the tool's; any other status means that the iteration did not complete."""
+"""Our status for each of the tool's; any other means that the iteration did not complete."""
 
 _REASONS = {
     "completed": f"{TOOL} recorded that the work is done",

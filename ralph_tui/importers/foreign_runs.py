@@ -25,7 +25,7 @@ ROWS = {
     "F": external.earlier_row_of,
     **dict.fromkeys("GH", internal.row_of),
 }
-"""Functions that make list rows, by the letter of the form."""
+"""Functions that create list rows, by the letter of the form."""
 SIGNS = {external.FOLDER: (external.STATE,), internal.FOLDER: (internal.HOOK, internal.REGISTRY)}
 """Files by which a folder of runs is recognised even under another name."""
 MAX_DEPTH = 6

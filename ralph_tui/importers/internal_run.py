@@ -28,7 +28,7 @@ from ralph_tui.text.json_fields import as_map, as_text
 from ralph_tui.text.terms import in_words
 
 MAX_GAPS = 1000
-"""Maximum number of iterations added for missing numbers, because a number alone proves little."""
+"""Maximum number of iterations added for missing numbers; a number alone proves little."""
 _FILE = re.compile(r"iteration-(\d{1,6})\.json")
 _REPORT = re.compile(r"completion-(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)\.md")
 

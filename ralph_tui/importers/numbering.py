@@ -24,14 +24,14 @@ from ralph_tui.importers.records import Json, RunFiles, as_ordinal, as_seconds, 
 from ralph_tui.text.json_fields import as_list, as_map, as_text
 
 WIDEST_GAP = 50
-"""Maximum gap in the numbers to fill with crashed iterations that left no files."""
+"""Maximum gap in the numbering that is filled with crashed iterations that left no files."""
 SHARED = "outputs/checkpoints"
 MAX_CHECKPOINTS = 2_000
-"""Maximum number of checkpoints read from a folder: one per half hour for six weeks."""
+"""Maximum number of checkpoints read from a folder: one every half hour for six weeks."""
 SHARED_TRANSCRIPT = "outputs/session-transcript.jsonl"
 OVERSEER_LOG = "-overseer-log.json"
 _SAME = 256
-"""Number of bytes to compare to decide whether two transcripts begin alike."""
+"""Number of bytes compared to decide whether two transcripts begin alike."""
 _SECOND = timedelta(seconds=1)
 
 

@@ -25,17 +25,17 @@ from ralph_tui.text.json_fields import as_list, as_map, as_text
 from ralph_tui.text.sanitize import shorten
 
 HEAD_BYTES, TAIL_BYTES = 32 << 20, 1 << 20
-"""Bytes read at the beginning and end of an output; a night of work stays far below them."""
+"""Bytes read from the beginning and end of an output; a night's work stays far below them."""
 MAX_EVENTS = 20_000
 """Maximum number of events in a session; its usage is counted to the end regardless."""
 _STDERR = 2000
-"""Bytes read at the end of an error output."""
+"""Number of bytes read from the end of an error output."""
 
 _DONE = "ralph_external_completion"
-"""Key in the line with which an agent reports that its work is done."""
+"""Key in the line in which an agent reports that its work is done."""
 _DONE_PATTERN = re.compile(rf'"{_DONE}"\s*:\s*true')
 _PARSED_MARKS = (_DONE, '"tool_use"', '"tool_result"', '"error"')
-"""Substrings of lines for which `StreamReader.feed` is not enough."""
+"""Substrings of lines that `StreamReader.feed` cannot handle alone."""
 
 _BARE = {"tool_use": "assistant", "tool_result": "user"}
 """Line types that may appear without their usual message, and the type of that message."""
@@ -46,9 +46,9 @@ MAX_BYTES = 64 << 20
 FIRST = 3
 """Number of lines that identify the beginning of a session."""
 LEAST = 2
-"""Minimum number of a session's lines to match, because all sessions begin with the same line."""
+"""Minimum number of a session's lines to match; all sessions begin with the same line."""
 SKIPPED = 6
-"""Maximum number of a session's first lines that its transcript may lack: it has only events."""
+"""Number of a session's first lines among which its transcript may begin: it has only events."""
 NEAR = 40
 """Maximum number of transcript lines that an output may skip in one place."""
 _BLANKS = b" \t\r\n"

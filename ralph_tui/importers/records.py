@@ -42,16 +42,16 @@ OUTCOMES: "Mapping[str, Outcome]" = {
     "interrupted": "interrupted",
     "paused": "interrupted",
 }
-"""The tool's statuses as our outcomes; any other status is not an end."""
+"""Our outcome for each of the tool's final statuses; any other status is not final."""
 MAX_JSON = 128 << 20
-"""Maximum number of bytes in a JSON file; a night of work stays far below it."""
+"""Maximum size of a JSON file in bytes; a night's work stays far below it."""
 MAX_NAMES = 50_000
 """Maximum number of names read from a folder."""
 MAX_NOTES = 40
 """Maximum number of files named in notes; the rest are counted."""
 _EARLIEST, _LATEST = 946_684_800.0, 4_102_444_800.0  # 2000 and 2100, epoch seconds
 MAX_ITERATIONS = 100_000
-"""Maximum plausible number of an iteration."""
+"""Highest plausible iteration number."""
 _SAFE = re.compile(r"[A-Za-z0-9]{1,8}")
 _TAIL = re.compile(r"-([0-9a-f]{8})$")
 _NUMBERED = re.compile(r"(\d{1,6})-")
@@ -72,7 +72,7 @@ class ImportedRun:
     base: Path
     """Links below this folder are not followed."""
     run_id: str = ""
-    """The tool's id of the run; empty if unreadable."""
+    """The tool's id for the run; empty if it is unreadable."""
     slug: str = ""
     """A longer name from a list of loops."""
     session: str = ""

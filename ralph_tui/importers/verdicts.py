@@ -25,7 +25,7 @@ LEVELS = ("log", "warn", "redirect", "pause", "abort")
 MAX_ITEMS = 20
 """Maximum number of rows of one kind in an iteration."""
 MAX_TEXT, MAX_DETAIL = 1000, 4000
-"""Maximum number of characters in a row's text and in its detail."""
+"""Maximum length of a row's text and of its detail, in characters."""
 _SEVERITIES: Mapping[str, ForeignLevel] = {
     **dict.fromkeys(("critical", "high", "emergency", "pause", "abort", "redirect"), "critical"),
     **dict.fromkeys(("medium", "warning", "warn", "error", "elevated"), "warn"),

@@ -10,7 +10,7 @@ ADVISED: tuple[tuple[float, float, float], ...] = (
     (6 * HOUR, 20 * MINUTE, 30 * MINUTE),
     (float("inf"), 30 * MINUTE, 30 * MINUTE),
 )
-"""Session length below which a row applies, and its shortest and longest interval; seconds."""
+"""Per row: maximum session length (exclusive), shortest and longest interval, in seconds."""
 
 
 def advised_interval(session_s: float) -> tuple[float, float]:

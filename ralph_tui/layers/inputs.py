@@ -13,7 +13,7 @@ from ralph_tui.layers.oversight import Evidence
 from ralph_tui.state import RunState
 
 NAMED = 200
-"""Maximum failing tests whose names are compared with the objective."""
+"""Maximum number of failing tests whose names are compared with the objective."""
 
 
 def sample_of(reading: ReadingTaken, state: RunState) -> Sample:

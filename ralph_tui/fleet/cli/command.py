@@ -232,4 +232,4 @@ _RUN = {
     "prune": "pruning:prune",
     "worker": "worker:run",
 }
-"""Module and function of an action, in this package; other actions are in `steering`."""
+"""Module (in this package) and function for each action; other actions are in `steering`."""

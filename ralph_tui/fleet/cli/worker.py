@@ -185,7 +185,7 @@ def _print(sentence: str) -> None:
 
 
 WIDTH = 600
-"""Maximum number of characters of a line."""
+"""Maximum length of a line, in characters."""
 
 
 class WorkerLines:
@@ -194,7 +194,7 @@ class WorkerLines:
     def __init__(self, write: Callable[[str], None]) -> None:
         self._print = write
         self._at_work: dict[tuple[str, str, int], bool] = {}
-        """By fleet, loop and attempt number; True once the start of the run has been printed."""
+        """By fleet, loop and attempt number: True once the start of the run has been printed."""
 
     def report(self, what: Observation, fleet_id: str) -> None:
         """Print an observation if it is new; skip routine ones."""

@@ -81,7 +81,7 @@ def _round_down(dollars: float) -> float:
 
 
 MAX_RESUMES = 2
-"""How many times a loop whose process has died is resumed in its clone."""
+"""Maximum number of times that a loop whose process died is resumed in its clone."""
 MAX_ATTEMPTS = 3
 """Maximum number of clones for a loop that keeps losing its host."""
 LOST = "its host is lost"
@@ -90,7 +90,7 @@ STOPPED = "its host was stopped and has not returned"
 
 
 JOINS = timedelta(seconds=10)
-"""How long the host in the fleet's own process may take to join after a resume."""
+"""How long the host in the fleet's own process may take to join a resumed fleet."""
 
 
 def handle_lost(state: FleetState, now: datetime) -> Iterator[FleetEvent]:

@@ -21,9 +21,9 @@ from ralph_tui.text.durations import DAY
 TRIAL_S = 120.0
 """Seconds that a probing loop may take to get a live session."""
 ACCEPTED_S = 10.0
-"""Seconds without a refusal after which a session counts as answered."""
+"""Seconds without a refusal after which a session counts as accepted."""
 WORK_PHASES = ("agent", "verifying")
-"""Phases in which a run has called its agent; in the second, the agent has answered."""
+"""Phases of a run that has called its agent; in the second, the agent has answered."""
 
 
 def handle_limits(state: FleetState, now: datetime) -> Iterator[FleetEvent]:
@@ -137,7 +137,7 @@ def _last_report(loop: LoopState) -> datetime:
 
 
 FAILURE_REST = timedelta(minutes=1)
-"""How long a host gets no loops after a loop could not begin there."""
+"""How long a host is given no loops after a loop failed to begin there."""
 
 
 def place_loops(state: FleetState, now: datetime) -> Iterator[FleetEvent]:

@@ -223,7 +223,7 @@ class FleetWorker(Worker):
     """A worker that listens on no port, and whose process outlives its connection."""
 
     cut: asyncio.Event
-    """Set when its connection has ended or is being closed."""
+    """Set once its connection has ended or is being closed."""
 
     def __init__(self, scheduler: str, name: str, scratch: Path, security: Security) -> None:
         """`name` must be unique among workers on all machines."""

@@ -31,7 +31,7 @@ from ralph_tui.text.sanitize import one_line
 RETRY_S = 0.5
 """Seconds between two attempts to reach the fleet."""
 GOODBYE_S = 8.0
-"""Seconds that a connection may take to close; if both ends close at once, it may never end."""
+"""Seconds that a connection may take to close; if both ends close at once, it may never close."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class HostLink:
         """None unless the fleet accepts observations."""
         self._was_connected = False
         self._ended = False
-        """True if the fleet reported its end; then stay silent until the next fleet."""
+        """True if the fleet reported its end; the link then stays silent until the next fleet."""
         self._closing: set[asyncio.Task[None]] = set()
 
     def observe(self, what: Observation) -> None:

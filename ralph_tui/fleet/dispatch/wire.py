@@ -23,7 +23,7 @@ ORDERED, OBSERVED, LEAVING = "fleet-ordered", "fleet-observed", "fleet-leaving"
 """Names of messages."""
 
 _BATCHED = (Recorded, StatusChanged)
-"""Observations that may wait; any other is sent at once, after those that are waiting."""
+"""Observations that may wait; any other is sent at once, following any that are waiting."""
 
 _order: TypeAdapter[Order] = TypeAdapter(Order)
 _observation: TypeAdapter[Observation] = TypeAdapter(Observation)
@@ -93,7 +93,7 @@ class Outbox:
 
 
 _NO_TLS = ("WRONG_VERSION_NUMBER", "UNKNOWN_PROTOCOL", "HTTP_REQUEST", "PACKET_LENGTH_TOO_LONG")
-"""OpenSSL's names for an answer that is not TLS."""
+"""OpenSSL's names for the errors that a non-TLS answer causes."""
 CERTIFICATE, KEY = "fleet-cert.pem", "fleet-key.pem"
 
 

@@ -106,12 +106,12 @@ class LoopProgressed(FleetEvent):
     verdict: Line = ""
     """A one-sentence summary of its status."""
     question: Line = ""
-    """Text of its open question; empty if none is open."""
+    """Text of its open question; empty if there is none."""
     question_id: Line = ""
     until: datetime | None = None
     """When the question's default applies, or a limit ends."""
     away_s: float = 0.0
-    """Seconds since it began in which it was not running, between an end and the next resume."""
+    """Total seconds during which it was not running, from each end until it was resumed."""
 
 
 class LoopLost(FleetEvent):
@@ -182,7 +182,7 @@ class LoopEnded(FleetEvent):
     never_began: bool = False
     """True if its clone could not be made, its set-up failed, or its program is missing."""
     elsewhere: bool = False
-    """With `never_began`: True if another host may be able to begin it."""
+    """If `never_began`: True if another host may be able to begin it."""
     host: Line = ""
 
     def row(self) -> Row:
@@ -267,11 +267,11 @@ class ResultCollected(FleetEvent):
     changed_lines: int | None = None
     """Lines added and removed since the base; None if unknown."""
     best: float | None = None
-    """From 0 to 1; None if it was never better than at its end."""
+    """Its best completion, from 0 to 1; None if it was never better than at the end."""
     record: Line = ""
     """Its run's name in commands here; empty if none of its snapshots can be restored here.
 
-    None can if no snapshot is here, or if the loop may continue with its record.
+    That is so if there is no snapshot here, or if the loop may continue with its record.
     """
 
     def row(self) -> Row:
@@ -290,7 +290,7 @@ class CollectionFailed(FleetEvent):
     loop: Line
     reason: Line
     final: bool = False
-    """True if its clone was removed, so asking again is useless."""
+    """True if its clone was removed, so that a retry is pointless."""
 
     def row(self) -> Row:
         return of_loop("warn", self.loop, f"could not be collected: {self.reason}")
@@ -324,7 +324,7 @@ class ConflictsFound(FleetEvent):
     others: dict[Line, tuple[Line, ...]] = {}
     """Conflicting branches, which may include the base, each with some of the conflicting files."""
     new: tuple[Line, ...] | None = None
-    """Members of `others` not reported before, from either side; None if all of them are new."""
+    """Members of `others` whose conflict was not reported before; None if all of them are new."""
     unknown: Line = ""
     """Why the conflicts are unknown; empty if they are known."""
 

@@ -72,7 +72,7 @@ _DONE = {
     "rollover": "asked {} for a handoff to a fresh session",
     "unpause": "unpaused {}",
 }
-"""Description of a user's command to a loop, if "asked it to ..." does not fit."""
+"""Descriptions of a user's commands to a loop, where "asked it to ..." does not fit."""
 
 
 def at_mark(percent: int) -> str:
@@ -84,7 +84,7 @@ class Reach(Fact):
     """How hosts reach the fleet's process; unchanged by a resume."""
 
     listen: Line = ""
-    """Address for hosts to join, ``tls://HOST:PORT``; empty if none can."""
+    """Address at which hosts can join, ``tls://HOST:PORT``; empty if none can."""
     tls: Line = ""
     """Folder of the TLS keys."""
     trees: Line = ""
@@ -108,7 +108,7 @@ class FleetStarted(FleetEvent):
     plan: Plan
     reach: Reach = Reach()
     unattended: bool = True
-    """True if its loops apply their questions' defaults; else they wait, as background runs do."""
+    """True if its loops apply the defaults of questions; else they wait, as background runs do."""
     pid: int = 0
     host: Line = ""
 

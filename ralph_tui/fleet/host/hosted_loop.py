@@ -265,7 +265,7 @@ class HostedLoop:
         self._over: Ended | None = None
         self._done = threading.Event()
         self._ended = threading.Event()
-        """Set once its end has also been observed."""
+        """Set once its end has also been passed to the observer."""
         self._thread: threading.Thread | None = None
 
     @property

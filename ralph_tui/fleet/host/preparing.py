@@ -42,7 +42,7 @@ def wait_for_end(tree: Path, check: Callable[[], None] = lambda: None) -> None:
 
 
 SLOT_POLL_S = 0.2
-"""Seconds between two checks for an order to end the waiting loop."""
+"""Seconds between two checks for an order to end a loop that waits for a free slot."""
 FULL = (
     "it is waiting: loops of the previous fleet use all slots of this host until their lease ends"
 )
@@ -154,7 +154,7 @@ def _is_free(port: int) -> bool:
 
 
 _PROGRAM = (sys.executable, "-P", "-m", "ralph_tui")
-"""-P keeps a file in the clone from being imported as a module."""
+"""``-P`` keeps Python from importing a file in the clone as a module."""
 _READ_AGAIN = "outreach."
 """Prefix of settings that a run's record leaves out, because they may be secrets."""
 

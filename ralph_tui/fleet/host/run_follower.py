@@ -27,7 +27,7 @@ STATUS_S = 1.0
 MAX_STATUS = 1 << 20
 """Maximum number of bytes read from a status file."""
 MAX_LINES = 500
-"""Maximum journal lines in one observation."""
+"""Maximum number of journal lines in one observation."""
 _SEQ = re.compile(rb'\{"seq":(\d{1,12}),')
 _ENDS = (b'"run_finished"', b'"run_crashed"', b'"run_resumed"')
 

@@ -53,7 +53,7 @@ Key = tuple[str, str, int]
 """Fleet id, loop id and attempt number."""
 Work = Collect | Remove
 Observer = Callable[[Observation, str], None]
-"""Receives an observation and its fleet's id; called from any thread, must not block."""
+"""Receives an observation and its fleet's id; called from any thread, so it must not block."""
 
 
 class WorkerHost:

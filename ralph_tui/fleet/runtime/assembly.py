@@ -58,7 +58,7 @@ class Connection:
     """How hosts take part in a fleet."""
 
     reach: ev.Reach = field(default_factory=ev.Reach)
-    """On a resume, empty fields keep their earlier values."""
+    """When a fleet is resumed, empty fields keep their earlier values."""
     agents: int | None = None
     """Maximum number of loops at once on this machine; None for the plan's value."""
     unattended: bool = True

@@ -19,7 +19,7 @@ REST_FACTOR = 20
 """A rest lasts this many times as long as a round that found nothing to do."""
 OnEvent = Callable[[FleetEvent], None]
 Work = Callable[[], Iterable[FleetEvent]]
-"""Work that blocks, in a thread beside the engine's, and returns the events to record."""
+"""Blocking work, which runs outside the engine's thread and returns the events to record."""
 
 
 class Rounds:
@@ -67,7 +67,7 @@ class Core:
         self.working: list[str] = []
         """Names of unfinished work."""
         self.followers: Sequence[OnEvent] = ()
-        """Each carries out the consequences of a recorded event."""
+        """Called with each recorded event, to carry out its consequences."""
         self._dispatcher = dispatcher
         self._subscribers: list[OnEvent] = []
 

@@ -29,7 +29,7 @@ from ralph_tui.text.sanitize import clip, one_line
 MAX_ITEMS = 1000
 """Maximum number of items to handle before the next decisions, even if more keep arriving."""
 MAX_ROUNDS = 10_000
-"""Maximum consecutive rounds with decisions; only a bug exceeds it."""
+"""Maximum number of consecutive rounds that make decisions; only a bug exceeds it."""
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from ralph_tui.fleet.state import FleetState
 from ralph_tui.ports.clones import Collected, Earlier, Place, Source
 
 Mirrors = Callable[[str, int], Mirror]
-"""Returns the mirror of an attempt's record in the fleet's folder; the same object each time."""
+"""Returns the mirror of an attempt's record in the fleet's folder, as the same object each time."""
 
 
 class Results(Protocol):

@@ -29,7 +29,7 @@ from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.sanitize import clip, one_line
 
 POINTS = 100.0
-"""Completion in a status file is a percentage."""
+"""A status file gives completion as a percentage."""
 
 
 def parse_progress(loop: str, status: dict[str, Any]) -> LoopProgressed | None:

@@ -30,13 +30,13 @@ from ralph_tui.tui.modals.scroll_text import ScrollText
 
 SEPARATOR = " · "
 TITLE = 12
-"""Cells to reserve for the fleet's title, or fewer if it is shorter."""
+"""Number of cells reserved for the fleet's title; fewer if the title is shorter."""
 ALWAYS_SHOWN = ("help", "leave", "decide", "open")
 """Actions that the row of keys drops last."""
 DROPPED_FIRST = ("guide", "stop", "log", "abort", "pause")
 """Actions that the row of keys drops first."""
 WHOLE_FROM = 80
-"""Minimum width in columns at which every key has its label."""
+"""Minimum width, in columns, at which every key is shown with its label."""
 
 
 def head(view: FleetView, width: int) -> tuple[Line, Line]:
@@ -234,7 +234,7 @@ class KeysRow(FeedbackRow):
 
 
 INDENT = 10
-"""Cells taken by margin, time and sign."""
+"""Number of cells that the margin, the time and the level's sign take up."""
 MAX_ROWS = 4
 """Maximum number of rows for one event."""
 LEAST = 30

@@ -82,7 +82,7 @@ class StopFleet(ChoiceDialog[StopChoice]):
 TWICE_S = 2.0
 """Maximum number of seconds between two presses of ctrl+c for the second to leave."""
 MAX_CHARACTERS = 100_000
-"""Maximum number of characters in one piece of guidance."""
+"""Maximum length of one piece of guidance, in characters."""
 
 
 class FleetDialogs:

@@ -196,7 +196,7 @@ def columns_for(longest: int, *, hosts: bool = True) -> ColumnSets[LoopRow]:
 
 
 COLUMNS = columns_for(0)
-"""Columns for names that are numbers."""
+"""Columns whose names are numbers."""
 
 
 class LoopTable(ListTable):

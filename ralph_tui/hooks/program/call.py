@@ -27,7 +27,7 @@ MAX_SESSIONS = 8
 """Maximum number of sessions remembered; a loop has one at a time, and few others run beside it."""
 PLANS = ("fix_plan.md", "PLAN.md", "TODO.md")
 RECENT = 8
-"""Maximum number of items completed in an iteration that are named."""
+"""Maximum number of completed items named for an iteration."""
 LARGEST_PLAN = 1 << 20
 """Maximum number of bytes read from a plan."""
 
@@ -160,14 +160,14 @@ class Session(NamedTuple):
     done: int = 0
     """Number of completed items when its iteration began."""
     over: bool = False
-    """True once the next step after its iteration has been decided."""
+    """True once it has been decided what follows its iteration."""
     left: int = 0
     """0 before a handoff, then 1 plus the number of stops since."""
     transcript: str = ""
     recent: str = ""
     """Ids of the last recorded tool calls, separated by spaces."""
     failed_tool: str = ""
-    """The last tool to fail in this iteration; empty once a later call of it succeeds."""
+    """The last tool to fail in this iteration; empty once a later call to it succeeds."""
     error_hash: str = ""
     """Hash of that error's text."""
 
@@ -204,7 +204,7 @@ class Progress(NamedTuple):
     item: str
     """The first open item; empty if all are done."""
     parts: tuple[tuple[str, bool], ...] = ()
-    """Its sub-items, each with True if it is done."""
+    """Its sub-items; each is paired with True if it is done."""
     completed: tuple[str, ...] = ()
     """Items completed in this iteration, as far as the state file lists them."""
     plan: str = ""

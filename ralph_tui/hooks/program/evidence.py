@@ -43,7 +43,7 @@ _ENVIRONMENT = SEALED | {
     "LC_ALL": "C",
 }
 _USERS = ("GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_GLOBAL")
-"""Variables that name the user's configuration, or hide it."""
+"""Environment variables that name the user's Git configuration or hide it."""
 _HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
 _LATE = "git did not answer in time"
 
@@ -66,7 +66,7 @@ class Evidence(NamedTuple):
     state: str = ""
     """A hash of commit and files; empty if unknown."""
     problem: str = ""
-    """The reason why nothing is known; otherwise empty."""
+    """Why nothing is known; otherwise empty."""
 
 
 def gather(root: Path, limit_s: float = LIMIT_S) -> Evidence:

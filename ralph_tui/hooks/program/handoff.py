@@ -181,7 +181,7 @@ class Written(NamedTuple):
 
     last_line: int | None
     belongs: bool
-    """True if the plan has not been edited since, so the edit belongs to the open item."""
+    """True if the plan has not been edited since then, so the edit belongs to the open item."""
 
 
 def _written_files(call: Call, activity: Activity, plan: str) -> dict[str, Written]:

@@ -17,7 +17,7 @@ from ralph_tui.text.json_fields import as_map
 FIELD = "hook_journal"
 """Field of the state file: the journal's name and its current iteration."""
 RECENT = 64
-"""Maximum number of tool call ids that are remembered."""
+"""Maximum number of tool-call ids to remember."""
 
 _NAME = re.compile(r"[0-9TZ]{1,20}-[0-9a-z]{0,8}")
 

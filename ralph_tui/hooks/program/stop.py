@@ -44,13 +44,13 @@ from ralph_tui.layers.context.state_file import (
 FATAL = frozenset(
     {"authentication_failed", "billing_error", "invalid_request", "oauth_org_not_allowed"}
 )
-"""Errors of the service that a retry does not fix."""
+"""Service errors that a retry does not fix."""
 WAYS = {
     "circuit_breaker": "solve the problem that it is stuck on",
     "limit_reached": "raise `max_iterations`",
     "fatal_error": "repair that",
 }
-"""How the user can continue an ended loop, by its status."""
+"""What the user must do to continue an ended loop, by its status."""
 ASKED_FIELD = "hook_asked"
 """Field of the state file: the last session that an outer loop asked about, and its progress."""
 

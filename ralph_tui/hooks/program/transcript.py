@@ -57,15 +57,15 @@ class Activity(NamedTuple):
     model: str = ""
     version: str = ""
     tools: frozenset[str] = frozenset()
-    """Ids of all tool calls found, old and new."""
+    """Ids of all tool calls found, both old and new."""
     messages: tuple[tuple[str, int], ...] = ()
-    """Ids of new messages and the tokens each used."""
+    """Ids of new messages, and the tokens that each used."""
     calls: tuple[Call, ...] = ()
     compactions: tuple[Compaction, ...] = ()
     words: str = ""
     """The last text of the session."""
     api_error: str = ""
-    """Kind of the service's error if that is the last entry; else empty."""
+    """Kind of service error if the last entry is one; else empty."""
     last_at: str = ""
     """Latest timestamp of an entry, unparsed."""
 

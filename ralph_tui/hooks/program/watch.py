@@ -32,11 +32,11 @@ LEAST, LARGEST = 1000, 10**9
 _SIZE = re.compile(r"([0-9]{1,10})([km]?)", re.IGNORECASE)
 _FACTORS = {"": 1, "k": 1000, "m": 1_000_000}
 _RESERVED = 33_000
-"""Tokens that are still free when Claude Code compacts its context."""
+"""Number of tokens still free when Claude Code compacts its context."""
 _CERTAIN = re.compile(
     r"claude-3-|claude-(?:opus-4-(?:1|5|2025\d{4})|haiku-4-5)(?![0-9])", re.IGNORECASE
 )
-"""Models that were only ever offered with `_OF_CERTAIN` tokens."""
+"""Models that were only ever offered with a window of `_OF_CERTAIN` tokens."""
 _OF_CERTAIN = 200_000
 
 
@@ -182,7 +182,7 @@ class Window(NamedTuple):
 
     tokens: int | None
     problem: str = ""
-    """Why it is unknown and what to do, in one sentence."""
+    """Why the size is unknown and what to do about it, in one sentence."""
 
 
 def find_window(environ: Mapping[str, str], state: State, model: str, used: int | None) -> Window:

@@ -17,7 +17,7 @@ from ralph_tui.text.quoting import code, fenced, line_of, quoted
 from ralph_tui.text.terms import CONTEXT_LEVELS
 
 MAX_LINES = 40
-"""Maximum lines of a list; more would not fit."""
+"""Maximum number of lines in a list; more would not fit."""
 
 
 class Part(NamedTuple):
@@ -31,7 +31,7 @@ class Part(NamedTuple):
     """The noun for one line; empty for continuous text, which `name` describes."""
     name: str = ""
     lead: str = ""
-    """Introduction to the lines; dropped with the last remaining one."""
+    """Introduction to the lines; dropped along with the last of them."""
     more: int = 0
     """Number of further lines that are not in `lines`."""
 
@@ -96,17 +96,17 @@ def _render(head: Sequence[str], parts: Sequence[Part], kept: Sequence[int]) -> 
 
 MAX_CHARACTERS = 4000
 LONGEST_ITEM = 200
-"""Maximum characters of a path, a plan item or a tool call."""
+"""Maximum length of a path, a plan item or a tool call, in characters."""
 LONGEST_REFERENCE = 300
 LONGEST_WORDS = 600
-"""Maximum characters of a statement by an agent or a model."""
+"""Maximum length of a statement by an agent or a model, in characters."""
 LONGEST_SAID = 600
-"""Maximum characters of the user's words, as quoted."""
+"""Maximum number of characters quoted from the user's words."""
 RANKS = (
     "changed", "calls", "failing", "questions", "said", "done", "summary", "files", "tests", "item",
     "next step", "objective", "references",
 )  # fmt: skip
-"""Names of parts in the order in which they are dropped, the least important first."""
+"""Names of parts in the order in which they are dropped, least important first."""
 CONTINUE = "Its work is not finished: continue from here, and do not restart the task."
 PARTLY_DONE = "It was stopped in the middle of its work: its last edit may be incomplete."
 QUOTED = (
@@ -157,7 +157,7 @@ class Handoff(NamedTuple):
 
     objective: str
     iteration: int = 0
-    """0 if not counted."""
+    """The iteration's number; 0 if iterations are not counted."""
     number: int = 1
     cause: str = ""
     """``L2``, ``L3``, ``item`` or ``asked``."""
@@ -182,9 +182,9 @@ class Handoff(NamedTuple):
     summary_by: str = "the agent"
     """The author, in ralph-tui's own words, not quoted."""
     files: tuple[FileInProgress, ...] = ()
-    """Files in progress, the last edited first."""
+    """Files in progress, most recently edited first."""
     calls: tuple[Call, ...] = ()
-    """The last tool calls, the latest first."""
+    """The last tool calls, latest first."""
     next_step: str = ""
     next_by: str = "the agent"
     """The author, in ralph-tui's own words, not quoted."""

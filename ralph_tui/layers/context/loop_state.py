@@ -19,9 +19,9 @@ from ralph_tui.text.sanitize import clip, one_line
 PROMISE: Final = "COMPLETE"
 DRIVER: Final = "ralph-tui"
 ITEMS: Final = 500
-"""Maximum plan items listed: the first open ones and the last done ones."""
+"""Maximum number of plan items listed: the first open ones and the most recently completed."""
 LONGEST: Final = 500
-"""Maximum characters of an item."""
+"""Maximum length of an item, in characters."""
 _ENDED: Final[Mapping[Outcome, str]] = {
     "completed": "completed",
     "limit_reached": "limit_reached",

@@ -18,11 +18,11 @@ from ralph_tui.layers.context.state_file import FileInProgress
 from ralph_tui.text.quoting import labelled, line_of, quoted
 
 MAX_FILES = 8
-"""Maximum files named here; the handoff names more."""
+"""Maximum number of files named here; the handoff names more."""
 MAX_DONE = 5
-"""Maximum completed items named here."""
+"""Maximum number of completed items named here."""
 LONGEST_PATH, LONGEST_ABOUT = 160, 80
-"""Maximum characters of a path, and of other text about a file."""
+"""Maximum length of a path, and of other text about a file, in characters."""
 DO_NOT_RESTART = "**DO NOT restart the task from scratch.**"
 
 
@@ -45,7 +45,7 @@ class Resume(NamedTuple):
     """The item's next open part."""
     summary: str = ""
     files: tuple[FileInProgress, ...] = ()
-    """The last edited first."""
+    """Files in progress, most recently edited first."""
     next_step: str = ""
     said: tuple[str, ...] = ()
     """The user's messages to that session."""

@@ -15,7 +15,7 @@ Size = Literal["trivial", "simple", "medium", "complex", "very complex"]
 Basis = Literal["tag", "history", "default"]
 """The basis for a class."""
 ItemUse = tuple[Size, Basis, float]
-"""A finished item: its class, the basis for it, and the points of the window that it took."""
+"""A finished item: its class, the basis for that class, and the points of the window it used."""
 
 
 class Budget(NamedTuple):
@@ -23,9 +23,9 @@ class Budget(NamedTuple):
 
     size: Size
     lines: int | None
-    """Maximum lines that such an item changes; None for any number."""
+    """Maximum number of lines that such an item changes; None for any number."""
     low: float
-    """Minimum points of the window that it takes."""
+    """Minimum number of points of the window that it uses."""
     high: float
     per_iteration: str
     """Number of such items that one iteration takes on."""
@@ -38,16 +38,16 @@ TABLE = (
     Budget("complex", None, 40.0, 60.0, "1 item"),
     Budget("very complex", None, 60.0, 100.0, "must be split"),
 )
-"""In ascending order; only a tag can classify an item as more than complex."""
+"""In ascending order; only a tag can put an item in a class above complex."""
 _TAGGED = TABLE[-1]
 BUDGETS: dict[Size, Budget] = {row.size: row for row in TABLE}
 DEFAULT: Size = "medium"
 ENOUGH = 3
-"""Minimum finished items to estimate from."""
+"""Minimum number of finished items that an estimate can be based on."""
 RECENT = 20
-"""Number of latest finished items of a kind to estimate from."""
+"""Number of most recently finished items of a kind that an estimate is based on."""
 LOW, HIGH = 0.25, 0.9
-"""Quantiles of finished items that bound the range, so that few later items exceed it."""
+"""Quantiles of finished items that bound the estimate, so that few later items exceed it."""
 
 _TAG = re.compile(
     r"[\[(]\s*(trivial|simple|medium|complex|very[ _-]complex)\s*[\])]", re.IGNORECASE

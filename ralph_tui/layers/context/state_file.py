@@ -14,19 +14,19 @@ from ralph_tui.layers.context.levels import LEVELS, whole
 from ralph_tui.text.foreign_json import parse_json
 
 TIMES = 3
-"""Consecutive iterations with the same result that trip the circuit breaker."""
+"""Number of consecutive iterations with the same result that trips the circuit breaker."""
 KEPT = 10
-"""Maximum error hashes to remember."""
+"""Maximum number of error hashes to remember."""
 
 
 class Circuit(NamedTuple):
     """Results of the latest iterations."""
 
     no_change_count: int = 0
-    """Consecutive iterations that left the same worktree as the iteration before them."""
+    """Number of consecutive iterations whose worktree equals the previous iteration's."""
     last_diff_hash: str = ""
     error_hashes: tuple[str, ...] = ()
-    """Hashes of consecutive iterations that ended with an error, the latest last."""
+    """Error hashes of consecutive iterations that ended with an error, latest last."""
 
     def after(self, diff_hash: str, error_hash: str = "") -> "Circuit":
         """Return the breaker after one more iteration; an empty hash means unknown or no error."""
@@ -52,7 +52,7 @@ class Circuit(NamedTuple):
 PROMISE = "COMPLETE"
 MAX_ITERATIONS = 50
 LARGEST = 10**9
-"""A greater count is invalid."""
+"""Largest valid count."""
 
 
 class Rule(NamedTuple):
@@ -180,13 +180,13 @@ FIELDS: dict[str, Rule] = {
 
 
 State = dict[str, Any]
-"""The file's object. Functions here take one from `read` or `fresh`, and return a new one."""
+"""The file's JSON object. Functions here take one from `read` or `fresh` and return a new one."""
 
 NAME = "ralph-state.json"
 ENDED = frozenset({"completed", "fatal_error", "limit_reached", "circuit_breaker", "stopped"})
 """Values of `status` for a loop that has ended; any other value means a running loop."""
 LONGEST_HISTORY = 1000
-"""Maximum entries of `context_history`."""
+"""Maximum number of entries in `context_history`."""
 
 
 class FileInProgress(NamedTuple):
@@ -225,7 +225,7 @@ class StateRead(NamedTuple):
 
     state: State
     problems: tuple[str, ...] = ()
-    """For each field whose value was replaced, a sentence without its full stop."""
+    """One sentence, without a full stop, for each field whose value was replaced."""
 
 
 def fresh(

@@ -12,11 +12,11 @@ from ralph_tui.layers.context.levels import Level
 from ralph_tui.text.format import count
 
 Reading = tuple[int, int]
-"""Number of the session's tool calls so far, and tokens in its window after them."""
+"""Number of the session's tool calls so far, and of tokens in its window after them."""
 STEPS = 3
-"""Minimum steps between measurements for a forecast."""
+"""Minimum number of steps between measurements that a forecast needs."""
 FURTHEST = 500
-"""Maximum tool calls that a forecast looks ahead."""
+"""Maximum number of tool calls that a forecast looks ahead."""
 
 
 def growth_per_call(readings: Sequence[Reading]) -> float | None:
@@ -62,13 +62,13 @@ def forecast_words(percent: float, calls: int | None) -> str:
 
 
 RECENT = 5
-"""Number of latest iterations to examine."""
+"""Number of recent iterations to examine."""
 FILLED = 2
-"""Minimum filled windows among these for prompts to advise loading less."""
+"""Minimum number of full windows among these for prompts to advise loading less."""
 HIGH = 60.0
-"""Points of a window above which prompts advise keeping room."""
+"""Window usage, in points, above which prompts advise leaving room."""
 FULL = 100.0
-"""Points of a whole window; an item that may take all of them must be split."""
+"""Number of points in a whole window; an item that may use them all must be split."""
 
 
 class Use(Protocol):
@@ -110,7 +110,7 @@ class Order(NamedTuple):
     places: tuple[int, ...]
     """Indices of items in the plan; the first is taken first."""
     why: str
-    """A sentence without its full stop; empty if there is no choice."""
+    """A sentence without a full stop; empty if there is no choice."""
 
 
 def order(highs: Sequence[float], left: float | None) -> Order:

@@ -15,7 +15,7 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 FEW = 2
 """Minimum number of words besides the file's name in a sentence about it."""
 MOST = 4000
-"""Maximum number of characters of each text that are searched."""
+"""Maximum number of characters searched in each text."""
 
 
 class ItemProgress(NamedTuple):

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from ralph_tui.layers.settings import ControlSettings
 
 DEEP = 15.0
-"""Points below the best that count as a loss at any noise level."""
+"""Number of points below the best that counts as a loss at any noise level."""
 NOISY = 4.0
 """A swing is at least this multiple of the usual fall."""
 
 PROGRESS_ALARMS: tuple[AlarmName, ...] = ("REGRESSING", "OSCILLATING", "STUCK")
-"""Alarms about progress, the most telling first."""
+"""Alarms about progress, most telling first."""
 
 _SEVERITIES: dict[AlarmName, Severity] = {
     "STUCK": "warning",
@@ -42,7 +42,7 @@ class Alarm(NamedTuple):
     alarm: AlarmName
     severity: Severity
     reason: str
-    """One sentence with the evidence."""
+    """One sentence that states the evidence."""
     work: str
     """The same sentence for the agent: the effect on its work, without control-layer terms."""
     interventions: tuple[str, ...]

@@ -39,11 +39,11 @@ class Evaluation(NamedTuple):
     conditions: tuple[Alarm, ...]
     """Conditions that hold now, even if control is disabled: evidence for the overseer."""
     alarms: tuple[Alarm, ...]
-    """Alarms that are up."""
+    """Alarms that are active."""
     raised: tuple[AlarmRaised, ...]
-    """Alarms that were not up at the previous measurement, to be recorded."""
+    """Alarms that were not active at the previous measurement, to be recorded."""
     cleared: tuple[AlarmCleared, ...]
-    """Alarms that are no longer up, to be recorded."""
+    """Alarms that are no longer active, to be recorded."""
 
 
 class AlarmUpdate(NamedTuple):

@@ -14,7 +14,7 @@ from copy import copy
 from typing import NamedTuple
 
 TOLERANCE = 1e-9
-"""In the unit of the compared values: points for measurements and steps, else fractions."""
+"""In the unit of the values compared: points for measurements and steps, otherwise fractions."""
 
 
 def below(value: float, limit: float) -> bool:
@@ -30,7 +30,7 @@ def above(value: float, limit: float) -> bool:
 SMALL_STEP = 5.0
 """Points: a smaller step counts as no movement."""
 NOISE_FROM, NOISE_TO = 26, 6
-"""Range of steps, counted back, whose falls define the noise; it excludes the latest ones."""
+"""Range of steps, counted backwards, whose falls define the noise; it omits the latest steps."""
 
 
 class Sample(NamedTuple):
@@ -41,13 +41,13 @@ class Sample(NamedTuple):
     completion: float
     """Points, 0-100."""
     grew: bool = False
-    """The number of tests grew and passed did not fall: the step counts as 0 for the alarms."""
+    """There are more tests, and no fewer pass: the alarms count the step as 0."""
     rolled_back: bool = False
     """A rollback caused the step, so alarms and metrics ignore it; the pace counts later gains."""
     known: bool = True
     """False if the rollback restored files that were never measured: the gain is unknown."""
     undone: int = 0
-    """Earlier measurements whose work the rollback undid.
+    """Number of earlier measurements whose work the rollback undid.
 
     Their steps count as no gain, and those that gained are omitted from the pace.
     """
@@ -58,9 +58,9 @@ class Sample(NamedTuple):
     regained: bool = False
     """Counts are available again: windows restart at this measurement with the old best."""
     broken: bool = False
-    """The build is broken: this wait does not increase patience."""
+    """The build is broken: waiting for its repair does not increase patience."""
     hollow: bool = False
-    """New tests pass, but every test that failed before still fails: the best gains nothing."""
+    """New tests pass, but every test that failed before still fails: the best does not rise."""
     estimated: bool = False
     """Activity was estimated, not measured: alarms are at most warnings."""
 
@@ -78,9 +78,9 @@ class History:
         """Number of measurements after the baseline, across all sources."""
         self.estimated = False
         self.best_at = 0
-        """The iteration of the latest new best; 0 means the start."""
+        """The iteration that last set a new best; 0 means the start."""
         self.ever_gained = False
-        """True if the best was ever a whole gain above its baseline, with any source."""
+        """True if the best was ever at least one full gain above its baseline, with any source."""
         self._begin(baseline)
 
     def _begin(self, baseline: float) -> None:
@@ -97,12 +97,12 @@ class History:
         self.falls = 0
         """Number of latest consecutive falls."""
         self.fallen = 0.0
-        """Total points lost in those falls."""
+        """Total number of points lost in those falls."""
         self.rises = 0
         self.since_rise = 0
         """t': measurements since the last rise, or since the start before the first rise."""
         self.since_new = 0
-        """t: measurements since the last rise or novelty."""
+        """t: measurements since the last rise or the last `novel` sample."""
         self.longest_wait = 0
         """L: the longest wait for a rise so far, in measurements, not counting broken builds."""
         self._broken_wait = 0

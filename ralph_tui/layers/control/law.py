@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from ralph_tui.layers.settings import ControlSettings
 
 UNKNOWN_TESTS = 100
-"""Number of tests to assume if it is unknown or 0."""
+"""Number of tests to assume if the real number is unknown or 0."""
 KNOWN_RISES = 5
 """Number of rises after which the run's own history determines how long a rise takes."""
 LONGEST_STRIDE = 10
 LAST_FROM = 80.0
-"""Points: from here on, the few remaining tests or items may be the slow ones."""
+"""Points of completion from which the few remaining tests or items may be the slow ones."""
 LAST_ITEMS = 3
 LAST_SHARE = 0.05
 """A remainder of up to this share of all tests or items also counts as few."""
@@ -34,9 +34,9 @@ class Budget(NamedTuple):
     tests: int | None = None
     """Tests or plan items; None or 0 if unknown."""
     spent: float = 0.0
-    """The spent share of the cost or token budget, whichever is larger; 0 if neither is set."""
+    """Share of the cost or token budget spent, whichever is larger; 0 if neither is set."""
     slow_last: bool = True
-    """Wait longer for the last tests or items; False for measurements in older journals."""
+    """True to wait longer for the last tests or items; False for measurements in older journals."""
 
     @property
     def items(self) -> int:
@@ -78,9 +78,9 @@ class Patience(NamedTuple):
     """Iterations to wait before a loop counts as stuck."""
 
     short: int
-    """n: iterations without a rise of the best and without anything new."""
+    """n: iterations without a rise in the best and without anything new."""
     long: int
-    """N: stuck after twice this many iterations with hardly any rise, whatever the steps."""
+    """N: stuck after twice this many iterations with hardly any rise, regardless of the steps."""
 
     @classmethod
     def of(cls, history: History, budget: Budget, settings: "ControlSettings") -> "Patience":
@@ -178,7 +178,7 @@ def _weight(decay: float, count: int) -> float:
 
 VOLATILE = 0.3
 UNSTEADY = 0.1
-"""Volatility above which it is shown as medium; above `VOLATILE` it is high."""
+"""Volatility above this is shown as medium; above `VOLATILE`, as high."""
 FAR = 0.7
 LATE_FROM = 0.8
 """Share of the iterations after which a run is in its late phase."""
@@ -263,7 +263,7 @@ def follow(previous: Gains | None, target: Gains, settings: "ControlSettings") -
 BAND_BOUNDS: Mapping[Band, float] = {"moderate": 0.3, "significant": 0.5, "critical": 0.7}
 """Lower bound of each band in ascending order; lower outputs are `near_completion`."""
 _DIGITS = 12
-"""Decimals of u to keep, so that a plateau at a band's bound does not flicker between bands."""
+"""Decimal places of u, so that a plateau at a band's bound does not flicker between bands."""
 
 
 def output(metrics: Metrics, gains: Gains, settings: "ControlSettings") -> float:

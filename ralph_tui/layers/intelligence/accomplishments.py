@@ -12,12 +12,12 @@ from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import clip, one_line
 
 NAMED = 10
-"""Maximum tests, items or commits listed one by one."""
+"""Maximum number of tests, items or commits listed one by one."""
 NAMED_FILES = 3
 LONGEST = 200
-"""Maximum characters of one statement."""
+"""Maximum length of one statement, in characters."""
 MAX_GUESSES = 3
-"""Maximum statements taken from the agent's words alone."""
+"""Maximum number of statements based on the agent's words alone."""
 
 _DONE = re.compile(
     r"""(?:[-*•✓✔✅]\s*|\d{1,3}[.)]\s+)?(?:\*\*)?
@@ -37,9 +37,9 @@ class TestDiff:
     """Differences between two test results."""
 
     by_name: tuple[str, ...] | None = None
-    """Tests that failed before and do not now; None if names cannot show this."""
+    """Tests that failed before and do not fail now; None if names cannot show this."""
     newly_failing: tuple[str, ...] = ()
-    """Tests that fail now and did not before, as far as names can show this."""
+    """Tests that fail now and did not fail before, as far as names can show this."""
     more: int = 0
     """Additional passing tests; negative if fewer pass."""
 

@@ -15,10 +15,10 @@ from ralph_tui.text.sanitize import clip, one_line, plain
 LONGEST_PROMPT = 20_000
 LONGEST_CONTEXT = 8000
 LONGEST = 2000
-"""Maximum characters of a sentence or two."""
+"""Maximum length of a text of one or two sentences, in characters."""
 MAX_ITEMS = 5
 NAMED = 3
-"""Maximum errors reported."""
+"""Maximum number of errors reported."""
 
 Form = TypeVar("Form", bound=BaseModel)
 

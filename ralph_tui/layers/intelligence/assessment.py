@@ -83,7 +83,7 @@ def _reported(report: AgentReported, previous: AgentReported | None) -> Iterator
 
 PENDING_TESTS = 10
 PENDING_ITEMS = 5
-"""Maximum pending tests and plan items listed one by one."""
+"""Maximum number of pending tests, and of plan items, listed one by one."""
 MAX_LEARNINGS = 10
 LATE, MID = 80.0, 40.0
 """Points of progress above which the phase is late or mid."""
@@ -104,7 +104,7 @@ ENDS = {
     "timeout": "the session ran out of time",
     "stopped": "the session was stopped",
 }
-"""Descriptions of outcomes other than a normal end."""
+"""Descriptions of all outcomes except a normal end."""
 
 
 def estimate_progress(

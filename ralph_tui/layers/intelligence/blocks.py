@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from ralph_tui.layers.intelligence.budget import Block, Section, lines_of
 
 NAMED_TESTS = 20
-"""Maximum failing tests named in a prompt."""
+"""Maximum number of failing tests named in a prompt."""
 RANKS = (
     "reports", "knowledge", "plan", "context", "changed files", "files", "findings", "assessment",
     "output", "control", "reason", "failing", "strategy", "redirect",
 )  # fmt: skip
-"""Blocks that may be shortened, the least important first."""
+"""Blocks that may be shortened, least important first."""
 
 
 def uncut_section(heading: str, *paragraphs: str) -> Section:

@@ -13,7 +13,7 @@ from typing import Literal
 from ralph_tui.layers.intelligence.fence import data, open_fence
 
 CHARACTERS_PER_TOKEN = 4
-"""For English and code."""
+"""An estimate for English text and code."""
 _WIDE = re.compile(r"[^\x00-\x7f]")
 _SENTENCE = re.compile(r"(?<=[.!?])[ \t]+(?=[A-Z`\"'(])")
 

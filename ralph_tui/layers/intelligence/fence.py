@@ -21,7 +21,7 @@ from ralph_tui.text.sanitize import plain
 __all__ = ["DATA_NOTICE", "closed", "data", "fenced", "item", "open_fence", "sanitize"]
 
 LONGEST_ITEM = 400
-"""Maximum characters of a list item."""
+"""Maximum length of a list item, in characters."""
 
 
 def data(label: str, lines: Iterable[str]) -> str:

@@ -9,7 +9,7 @@ from ralph_tui.layers.memory.similarity import is_same_text
 from ralph_tui.state import IterationSpan, RunState
 
 MOST: Final = 8
-"""Maximum findings in a prompt."""
+"""Maximum number of findings in a prompt."""
 
 
 class Finding(NamedTuple):

@@ -11,10 +11,10 @@ from ralph_tui.layers.intelligence.material import PromptInput
 from ralph_tui.text.format import percent
 
 MAX_DONE = 8
-"""Maximum accomplishments named."""
+"""Maximum number of accomplishments named."""
 
 _GROUNDS = {"report": " (according to the agent)", "text": " (guessed from the agent's words)"}
-"""Suffixes for statements without evidence."""
+"""Suffixes for statements that have no evidence."""
 _EDITED_AGAIN = (
     "The last session edited files back and forth. Before you edit one of them again, find out "
     "with a test which version is right."

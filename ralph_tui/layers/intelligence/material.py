@@ -37,10 +37,10 @@ class PromptInput:
     until_promise: bool = False
     """The work is done when the agent promises it, a file has changed, and the command passes."""
     instruction: str = ""
-    """The user's text for every prompt."""
+    """Text from the user that is added to every prompt."""
     guidance: Sequence[str] = ()
     handoff: ev.HandoffWritten | None = None
-    """From the previous session; None if the next session does not continue its task."""
+    """Handoff from the previous session; None if the next session does not continue its task."""
     windows_fill: bool = False
     """True if context windows of this run keep filling up."""
     windows_high: bool = False
@@ -54,7 +54,7 @@ class PromptInput:
     redirected_at: int = 0
     """The iteration in which it was approved."""
     redirect_undid: str = ""
-    """The state to which the files were restored since that REDIRECT; empty if they were not."""
+    """The state to which files were restored since that REDIRECT; empty if none were."""
     restored: str = ""
     """The state to which the files were restored after the last measurement.
 
@@ -71,15 +71,15 @@ class PromptInput:
     judged: ev.CriterionJudged | None = None
     """A model's negative verdict that still applies."""
     assessment: ev.AssessmentMade | None = None
-    """For the last iteration; None if unknown or undone."""
+    """Assessment of the last iteration; None if unknown or if that iteration was undone."""
     context_files: ContextFiles | None = None
-    """Files to open first; None if unknown or undone."""
+    """Files to open first; None if unknown or if the last iteration was undone."""
     invalid: Sequence[str] = ()
     """Errors that validation found and no other section names, one sentence each."""
     refined: ev.AssessmentRefined | None = None
     """A model's second opinion on the assessment."""
     report: ev.AgentReported | None = None
-    """From the last session."""
+    """The last session's report."""
     reports: Sequence[ev.AgentReported] = ()
     """The last report of each of the last two iterations, oldest first."""
     strategy: ev.StrategyPlanned | None = None

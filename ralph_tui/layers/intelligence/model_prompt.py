@@ -14,7 +14,7 @@ from ralph_tui.layers.intelligence.prompts import Prompt, build_prompt
 from ralph_tui.layers.intelligence.template import BUILT_IN_TEMPLATE, Template
 
 SHARE = 0.5
-"""Maximum share of the prompt's budget for a model's words."""
+"""Maximum share of the prompt's budget that a model's words may use."""
 LEAD = (
     "A model wrote this for you from the measurements. Follow it unless it contradicts something "
     "outside this block:"

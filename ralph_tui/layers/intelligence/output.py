@@ -5,7 +5,7 @@ import re
 from ralph_tui.layers.intelligence.fence import sanitize
 
 LONGEST = 3000
-"""Maximum characters for a prompt."""
+"""Maximum length of the selected lines, in characters."""
 LONGEST_LINE = 2000
 GAP = "…"
 """Placeholder for omitted lines."""

@@ -14,13 +14,13 @@ from ralph_tui.state import AgentRow
 from ralph_tui.text.sanitize import clip, plain
 
 LONGEST_DIFF = 40_000
-"""Maximum characters of a diff shown to a judge."""
+"""Maximum length of a diff shown to a judge, in characters."""
 LONGEST_WORDS = 8000
-"""Maximum characters of any other material."""
+"""Maximum length of any other material, in characters."""
 LONGEST_TRANSCRIPT = 6000
 LONGEST_ROW = 300
 LONGEST_PROMPT = 60_000
-"""Maximum characters of a prompt shown to a model for rewording."""
+"""Maximum length of a prompt that a model is asked to reword, in characters."""
 
 _FORM = "Answer with one JSON object of this form, and nothing else:"
 
@@ -34,9 +34,9 @@ class JudgeInput:
     claim: Sequence[str]
     """The agent's statements about its work."""
     changed: str
-    """Changes of the last iteration, in a sentence."""
+    """Changes made in the last iteration, in a sentence."""
     diff: str
-    """All changes of the run, limited in size."""
+    """Diff of all changes in the run, limited in length."""
 
 
 def judge_question(inputs: JudgeInput) -> str:

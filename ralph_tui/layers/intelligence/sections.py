@@ -27,7 +27,7 @@ from ralph_tui.layers.sensor.expected import gone_words
 from ralph_tui.text.format import count, percent, place
 
 ESTIMATED_FROM = 3
-"""Minimum runs behind an estimate that a prompt contains."""
+"""Minimum number of runs that an estimate must be based on for a prompt to include it."""
 SOURCES: Mapping[ReadingSource, str] = {
     "tests": "the tests",
     "plan": "the plan",

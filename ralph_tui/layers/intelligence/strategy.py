@@ -20,9 +20,9 @@ PRIORITIES: Final = 3
 IDLE: Final = 2
 """Iterations without anything new after which a repeated antipattern changes the approach."""
 TESTS: Final = 2
-"""Failing tests that precede the plan's and the agent's next step in the priorities."""
+"""Number of failing tests listed before the plan's next item and the agent's next step."""
 NEAR: Final = 80.0
-"""Points above which the focus is on finishing the work."""
+"""Points of completion above which the focus is on finishing the work."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Strategy:
     since: int = 1
     """The iteration in which this approach began."""
     learned: frozenset[str] = frozenset()
-    """Priorities from learnings of earlier runs, valid only while the prompt contains these."""
+    """Priorities based on earlier runs' learnings; valid only while the prompt contains those."""
 
     def without(self, gone: frozenset[str]) -> "Strategy":
         """Return the strategy without these priorities."""

@@ -10,7 +10,7 @@ from ralph_tui.layers.intelligence.material import PromptInput
 from ralph_tui.text.format import percent
 
 LISTED = 10
-"""Maximum items listed."""
+"""Maximum number of items listed."""
 LOAD = (
     "Open a file in full only if you are about to change it; otherwise, open only the relevant "
     "part. Read a specification only if the work at hand refers to it."

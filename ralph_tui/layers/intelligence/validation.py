@@ -12,14 +12,14 @@ from ralph_tui.text.format import count, percent
 from ralph_tui.text.sanitize import clip, one_line
 
 NEARLY: Final = 95.0
-"""Completion at and above which a promise is expected."""
+"""Completion, in points, from which a promise is expected."""
 ERRORS: Final = 5
-"""Maximum tool errors of a session that are not suspicious."""
+"""Maximum number of tool errors in a session that is not suspicious."""
 SHRINKING: Final = 3
-"""Rises in a row, each under half of the previous one, that show diminishing returns."""
+"""Number of rises in a row, each under half the previous one, that shows diminishing returns."""
 LISTED: Final = 5
 LONGEST: Final = 120
-"""Maximum characters of a blocker as the agent describes it."""
+"""Maximum length of an agent's description of a blocker, in characters."""
 
 
 def _issue(severity: IssueSeverity, name: str, text: str) -> ValidationIssue:

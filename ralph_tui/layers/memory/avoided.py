@@ -15,13 +15,13 @@ from ralph_tui.layers.memory.similarity import contradicts, words
 from ralph_tui.state import RunState
 
 RECENT: Final = 2
-"""Number of latest iterations to check."""
+"""Number of recent iterations to check."""
 SHARE: Final = 0.6
-"""Minimum share of the antipattern's distinctive words in a text."""
+"""Minimum share of the antipattern's distinctive words that a text must contain."""
 DISTINCTIVE: Final = 3
-"""Minimum distinctive words in common."""
+"""Minimum number of distinctive words in common."""
 SHORT: Final = 3
-"""Maximum letters of a word that is ignored."""
+"""Words of at most this many letters are ignored."""
 _FILE: Final = re.compile(r"[\w./-]*\w\.[A-Za-z]\w*")
 _QUOTED: Final = re.compile(r"`([^`]+)`")
 

@@ -27,9 +27,9 @@ MAIN: Final[Mapping[LearningType, tuple[str, ...]]] = {
     "estimate": (),
     "convention": ("convention", "description"),
 }
-"""The field with the main text: our name first, then another tool's."""
+"""The field with the main text: our name for it first, then another tool's."""
 EXAMPLES: Final = 3
-"""Maximum examples of an antipattern, or blockers of a strategy, that are quoted."""
+"""Maximum number of examples quoted for an antipattern, or of blockers for a strategy."""
 _TEXT_FIELDS: Final[Mapping[LearningType, set[str]]] = {
     "antipattern": {"consequence", "alternative", "examples"},
     "strategy": {"blockers", "resolution"},
@@ -37,7 +37,7 @@ _TEXT_FIELDS: Final[Mapping[LearningType, set[str]]] = {
 """Fields that are part of the text, besides the main one."""
 
 MS_PER_MINUTE: Final = 60_000
-"""Another tool records the time of an iteration in milliseconds."""
+"""Another tool records an iteration's duration in milliseconds."""
 
 Content = dict[str, Any]
 

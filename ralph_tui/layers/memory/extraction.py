@@ -54,18 +54,18 @@ REPORTED: Final = 0.6
 WORKED: Final = 0.6
 WENT_WRONG: Final = 0.7
 SUCCESS: Final = 90.0
-"""Minimum points of a completed run that yields a strategy."""
+"""Minimum points for a completed run to yield a strategy."""
 LONGEST: Final = 400
-"""Maximum characters of an agent's statement."""
+"""Maximum length of an agent's statement, in characters."""
 GAINS: Final = 2
-"""Maximum iterations whose work an approach describes."""
+"""Maximum number of iterations whose work an approach describes."""
 BLOCKERS: Final = 3
-"""Maximum blockers of a strategy."""
+"""Maximum number of blockers in a strategy."""
 ISSUES: Final = 2
-"""Maximum antipatterns of one run."""
+"""Maximum number of antipatterns from one run."""
 
 SPECIFIC: Final = 6
-"""Minimum meaningful words of a summary."""
+"""Minimum number of meaningful words in a summary."""
 _PLACE: Final = re.compile(
     r"""`[^`\s][^`]*` | \b\w+\(\) | \b[\w-]+(?:[/.]\w+)+\b | \b\w*[a-z]_\w+\b | \b[a-z]+[A-Z]\w*
     | \b(?:pytest|ruff|mypy|npm|cargo|make|git|docker|grep|sed|jest|tox|gradle|go\ test)\b

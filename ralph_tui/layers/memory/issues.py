@@ -14,14 +14,14 @@ from ralph_tui.layers.memory.similarity import similar
 from ralph_tui.state import IterationSpan
 
 MIN_ITERATIONS: Final = 2
-"""Minimum iterations in which an issue must occur."""
+"""Minimum number of iterations in which an issue must occur."""
 FAILURES: Final[frozenset[SessionOutcome]] = frozenset(
     {"error", "silent", "timeout", "max_turns", "context_full"}
 )
-"""Session outcomes that concern the work; the others concern the service or the program."""
+"""Session outcomes that reflect on the work; others reflect on the service or the program."""
 OUT_OF_TIME: Final = "The completion command ran out of time"
 LONGEST: Final = 1000
-"""Maximum characters of an issue that are compared: an agent can report a megabyte."""
+"""Maximum number of characters of an issue to compare: an agent can report a megabyte."""
 GONE: Final = "…"
 """Placeholder for a detail."""
 

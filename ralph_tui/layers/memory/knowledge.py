@@ -25,7 +25,7 @@ START: Final = 0.75
 WEIGHT: Final = 4
 """Number of uses that the initial rate counts as."""
 RESTED: Final = 5
-"""Number of runs after which a dropped learning is looked up again."""
+"""Number of runs after which a dropped learning may be retrieved again."""
 JUDGED: Final[frozenset[LearningType]] = frozenset({"strategy", "convention"})
 """Types that are used only while they help."""
 SURE: Final = 0.7

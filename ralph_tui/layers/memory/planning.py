@@ -18,16 +18,16 @@ from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import clip, one_line
 
 MAX_STEPS: Final = 6
-"""Maximum lessons from earlier attempts in a plan; the newest are used."""
+"""Maximum number of lessons from earlier attempts in a plan; the newest are used."""
 MAX_RELATED: Final = 5
 LONGEST: Final = 600
-"""Maximum characters of a step."""
+"""Maximum length of a step, in characters."""
 NAMED: Final = 3
-"""Maximum failing tests, and groups of them, that a plan names."""
+"""Maximum number of failing tests, and of groups of them, that a plan names."""
 SAYS_NOTHING: Final = re.compile(r"Work in iterations, each measured, until [^.]*\.")
 """Pattern of an approach without content, from older journals."""
 RELATED_STEPS: Final = 2
-"""Maximum lessons from other tasks, the most similar first."""
+"""Maximum number of lessons from other tasks, most similar first."""
 
 
 def plan(

@@ -14,7 +14,7 @@ from ralph_tui.layers.memory.orders import gives_orders
 from ralph_tui.text.sanitize import clip, plain
 
 LONGEST: Final = 400
-"""Maximum characters of one learning."""
+"""Maximum length of one learning, in characters."""
 _LABELS: Final[dict[LearningType, str]] = {
     "strategy": "worked before",
     "antipattern": "went wrong before",

@@ -20,7 +20,7 @@ from ralph_tui.text.format import count, duration, percent, plain_points
 from ralph_tui.text.sanitize import clip, one_line
 
 NAMED: Final = 3
-"""Maximum files, tests or iterations named in a sentence."""
+"""Maximum number of files, tests or iterations named in a sentence."""
 ENDED: Final[dict[Outcome, str]] = {
     "aborted": "was aborted",
     "failed": "failed",
@@ -30,13 +30,13 @@ REFUSED: Final = ("missing", "not_started", "auth", "unknown_model")
 """Outcomes of a session that could not start."""
 BROKEN: Final = ("error", "crashed")
 AT_ONCE_S: Final = 10
-"""Seconds after which a session that fails may have done some work."""
+"""Seconds after which a failing session counts as having done some work."""
 NO_EVIDENCE: Final = ("", "Nothing stood in its way.", "Nothing more was recorded.")
-"""Analyses with nothing specific to the attempt; the last two are from older journals."""
+"""Analyses that say nothing specific about the attempt; the last two are from older journals."""
 RECENT: Final = 2
 """Iterations since the best result after which the pace is meaningless."""
 LONGEST: Final = 300
-"""Maximum characters of an agent's statement within a sentence."""
+"""Maximum length of an agent's statement within a sentence, in characters."""
 
 
 def reflect(

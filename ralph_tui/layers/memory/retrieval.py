@@ -37,7 +37,7 @@ LIMITS: Final[dict[LearningType, int]] = {
 UNPROVEN_SURE: Final = 0.6
 """Minimum confidence of an unproven learning."""
 UNPROVEN: Final = 2
-"""Maximum unproven learnings; in the prompt they precede proven ones."""
+"""Maximum number of unproven learnings; in the prompt, they precede proven ones."""
 FITS_WELL: Final = 0.5
 
 
@@ -59,7 +59,7 @@ class _Ranked:
     rank: float
     since: str
     again: bool
-    """True if it was dropped and is now looked up again."""
+    """True if it was dropped and is now being tried again."""
 
     @property
     def unproven(self) -> bool:

@@ -9,7 +9,7 @@ from ralph_tui.layers.control.history import below
 from ralph_tui.text.words import words_of
 
 SIMILAR: Final = 0.6
-"""Minimum share of common words for two texts to count as one learning."""
+"""Minimum share of words in common for two texts to count as one learning."""
 
 _NOT: Final = """
 not no never none nothing nobody nowhere neither nor without cannot t avoid forbid forbidden

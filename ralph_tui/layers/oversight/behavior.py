@@ -43,13 +43,13 @@ class Evidence:
     error: str = ""
     """Why the session failed, as reported; empty if it did not fail or if it changed files."""
     cut: str = ""
-    """The session's own limit that stopped it, in words; empty if none did."""
+    """The session limit that stopped the session, in words; empty if none did."""
     invalid: tuple[tuple[str, str], ...] = ()
-    """Errors that validation found: name and sentence."""
+    """Errors that validation found, each with its name and a sentence."""
     conflicts: tuple[str, ...] = ()
     """Paths with unresolved git conflicts."""
     unmeasured: int = 0
-    """Measurements in a row without a value from the tests or plan that measured before."""
+    """Number of measurements in a row with no value from the tests or plan that had given one."""
     silence: str = ""
     """Why nothing was measured."""
     unchanged: bool = False

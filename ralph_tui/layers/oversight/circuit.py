@@ -10,7 +10,7 @@ from ralph_tui.layers.control.history import History, above
 from ralph_tui.layers.oversight.behavior import Evidence
 
 TRIPS = 3
-"""Iterations in a row that trip the circuit."""
+"""Number of iterations in a row that trips the circuit breaker."""
 
 
 @dataclass(frozen=True)
@@ -20,13 +20,13 @@ class Circuit:
     idle: int = 0
     """Length of the streak."""
     barren: int = 0
-    """How many of its latest iterations brought no new best."""
+    """How many of its latest iterations set no new best."""
     output: str = ""
     """A fingerprint of the completion command's last result."""
     same: int = 0
     """How many of its latest iterations had that same result."""
     cut: str = ""
-    """Why the latest session was stopped; empty unless every session reached a limit of its own."""
+    """Why the latest session was stopped; empty unless every session reached a session limit."""
 
     def after(self, history: History, evidence: Evidence) -> "Circuit":
         """Return the streaks including the latest measurement's iteration."""

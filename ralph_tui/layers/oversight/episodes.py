@@ -39,13 +39,13 @@ class Pause:
 
     about: Subject
     reason: str
-    """One sentence with the evidence."""
+    """One sentence that states the evidence."""
     continues: bool = False
     """True if the run continues without an answer, because new tests still pass."""
 
 
 _OPENINGS: dict[bool | None, str] = {True: "redirect", False: "intervention", None: "first warning"}
-"""Words for what opened an episode, by the user's answer; None: the overseer only warned."""
+"""What opened an episode, in words, by the user's answer; None: the overseer only warned."""
 
 
 @dataclass(frozen=True)

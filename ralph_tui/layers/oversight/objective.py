@@ -15,20 +15,20 @@ from ralph_tui.text.sanitize import clip
 from ralph_tui.text.words import words_of
 
 RELEVANT = 0.3
-"""Minimum share of the objective's words in work that is on course."""
+"""Minimum share of the objective's words that occur in work that is on course."""
 FEWEST = 2
-"""Distinctive words an objective must have before their absence means anything."""
+"""Number of distinctive words an objective needs before their absence means anything."""
 ENOUGH = 10
-"""Maximum words on which the share is based; a longer objective needs no more matches."""
+"""Maximum number of words that the share is based on; a longer objective needs no more matches."""
 SHORTEST = 3
-"""Minimum letters of a word that names something."""
+"""Minimum number of letters in a word that names something."""
 KNOWN = 4
-"""Minimum letters that matching words share, such as `config` and `configuration`."""
+"""Minimum number of letters that matching words share, as `config` and `configuration` do."""
 LISTED = 5
 MOST = 200
-"""Maximum words of an objective to search for."""
+"""Maximum number of an objective's words to search for."""
 GOALS = 100
-"""Maximum open items and failing tests that are compared."""
+"""Maximum number of open items, and of failing tests, that are compared."""
 
 _ENGLISH = frozenset(
     words_of(
@@ -73,7 +73,7 @@ _GENERAL = _ENGLISH | frozenset(
         "work working works would wrong yet"
     )
 )
-"""Words common in tasks, which name nothing in particular."""
+"""Words that are common in tasks and name nothing in particular."""
 
 
 @lru_cache(maxsize=8)

@@ -19,7 +19,7 @@ from ralph_tui.text.terms import subject_words
 Once = Literal["resource_burn", "budget_70", "budget_fits", "budget_short"]
 
 SAME_ERRORS = 3
-"""Consecutive sessions with the same error that abort the run."""
+"""Number of consecutive sessions with the same error that aborts the run."""
 DEVIATIONS = 3
 """Consecutive iterations off the objective that cause a redirect."""
 INVALID = 3
