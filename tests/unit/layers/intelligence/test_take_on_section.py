@@ -8,9 +8,9 @@ from ralph_tui.layers.intelligence.take_on_section import take_on_section
 from ralph_tui.state.context import ContextUse
 
 
-def said(*items: str, high: bool = False) -> str:
+def said(*items: str, high: bool = False, fill: bool = False) -> str:
     inputs = PromptInput(
-        objective="", command="", iteration=1, max_iterations=1,
+        objective="", command="", iteration=1, max_iterations=1, windows_fill=fill,
         open_items=[(text, estimate(text)) for text in items], windows_high=high,
     )  # fmt: skip
     return take_on_section(inputs).text(whole_text)
@@ -30,7 +30,9 @@ def test_a_plan_gives_the_order_the_number_and_what_to_split() -> None:
     assert "Open a file in full only if you are about to change it" in text
     assert "Read a specification only if the work at hand refers to it." in text
     assert "subagents" not in text
-    assert "Read a specification" in said(high=True), "without a plan too"
+    for full in (said(high=True), said(fill=True)):
+        assert "Open a file in full only if you are about to change it" in full
+        assert "Read a specification only if the work at hand refers to it." in full
 
 
 def test_delegation_is_advised_once_windows_fill_above_60_percent() -> None:

@@ -11,6 +11,7 @@ from ralph_tui.commands import Abort, Guide, Instruct, Stop
 from ralph_tui.config.settings import Settings
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.layers.intelligence import IntelligenceSettings
+from ralph_tui.layers.intelligence.fence import sanitize
 from ralph_tui.layers.memory.retrieval import Candidate
 from ralph_tui.ports.agents import Ask, Asked
 from tests.unit.loop.steps.test_memory import Remembered, reporting
@@ -152,18 +153,36 @@ def test_a_model_words_the_prompt_and_nothing_of_yours_is_lost() -> None:
     assert "Measured state" in world.agent.prompts[1]
 
 
-def test_the_model_is_given_the_phase_and_the_errors_of_validation() -> None:
+def test_the_model_is_given_the_whole_context() -> None:
+    def act(session: FakeSession) -> None:
+        session.emit(
+            ev.AgentReported(
+                iteration=session.iteration,
+                summary="The parser reads dates.",
+                blockers=["No network."],
+                learnings=["Dates need a zone."],
+            )
+        )
+        session.finish()
+
     asker = FakeAsker()
     settings = Settings(intelligence=IntelligenceSettings(model_prompts=True))
     world = World([2, 4, 5, 10], settings=settings, asker=asker)
     world.workspace.changed = [
         FileChange(path="pyproject.toml", status="modified", category="config", added=1)
     ]
+    world.agent.acts.extend([act] * 4)
     world.run()
     first, *_, last = [one.prompt for one in asker.asked]
     assert "Phase: early." in first
     assert "Phase: middle." in last
     assert "- Test configuration changed: pyproject.toml." in last
+    for known in ("The parser reads dates.", "No network.", "Dates need a zone.", "- test_5"):
+        assert known in last
+    assert "5 passed, 5 failed" in last
+    # Without an answer, the composed prompt is sent: the model was given every line of it.
+    for shown, sent in zip(asker.asked, world.agent.prompts, strict=True):
+        assert set(sanitize(sent).splitlines()) <= set(shown.prompt.splitlines())
 
 
 class ToldTwice(Remembered):
