@@ -16,7 +16,7 @@ from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.text.terms import NEEDS_YOU, Tone
 
 LONG_S = 600
-"""No summary for a run that has worked for fewer seconds."""
+"""Minimum seconds of work before a run gets a summary."""
 MAX_EPISODES = 8
 """Maximum number of alarms shown: the latest ones. The log has the others."""
 MAX_CHARACTERS = 300

@@ -84,7 +84,7 @@ class Verified:
 
 
 SILENT = GateResult(ok=False, exit_code=1)
-"""A completion command without test counts."""
+"""Result of a failed completion command that reports no test counts."""
 
 
 def measure(

@@ -12,7 +12,7 @@ from ralph_tui.state.fleet_work import FleetWork
 from ralph_tui.text.secrets import HIDDEN
 
 SCRATCH = "ralph-tui-demo-"
-"""Prefix of a demo's folder that is deleted when the demo's screen is left."""
+"""Prefix of a demo's folder that is deleted when the user leaves the demo's screen."""
 TREE_CHARACTERS = 12
 """Length of a tree's hash in a `git` command."""
 

@@ -29,9 +29,9 @@ from ralph_tui.text.terms import CONTEXT_LEVELS
 
 BASIS_WORDS = {"tag": "by its tag", "history": "from finished items", "default": "no tag"}
 ROWS = 12
-"""Maximum iterations in a table; the latest are shown."""
+"""Maximum number of iterations in a table; the latest are shown."""
 ITEM = 60
-"""Maximum characters of an item in a table."""
+"""Maximum length of an item in a table, in characters."""
 
 
 def context_row(context: ContextStatus | None) -> str:

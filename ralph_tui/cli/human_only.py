@@ -17,7 +17,7 @@ HUMAN_ONLY: dict[str, Callable[[Namespace], bool]] = {
     "hooks": lambda args: args.action in ("install", "remove"),
     "fleet": lambda args: args.action in ("resume", "prune"),
 }
-"""By command: True if these arguments change a run, its records, or the user's files or settings.
+"""By command: whether its arguments change a run, its records, or the user's files or settings.
 
 Commands to a live run are not listed, because the run itself refuses them."""
 

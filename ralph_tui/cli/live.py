@@ -25,7 +25,7 @@ from ralph_tui.text.terms import answer_word, outcome_word
 
 GUIDANCE_WAY = "sent during the session if the agent accepts it, else with the next prompt"
 TEXT_LIMIT = 100_000
-"""Maximum characters of a text for the agent."""
+"""Maximum length of a text for the agent, in characters."""
 
 
 @dataclass(frozen=True)

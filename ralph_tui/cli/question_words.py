@@ -14,7 +14,7 @@ from ralph_tui.text.sanitize import one_line, plain
 from ralph_tui.text.terms import answer_word, silence_word
 
 DIFF_LINES = 60
-"""Maximum lines to print of a question's diff."""
+"""Maximum number of lines to print of a question's diff."""
 ARGUMENTS = {
     "words": " TEXT",
     "instructions": " TEXT",

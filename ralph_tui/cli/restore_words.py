@@ -12,7 +12,7 @@ LONGEST_REASON = 60
 REASONS = {"key": "requested", "timer": "by timer"}
 """Words for snapshot reasons that are recorded as names."""
 SHOWN = 20
-"""Maximum files that a plan lists by name."""
+"""Maximum number of files that a plan lists by name."""
 
 
 def snapshot_notes(state: RunState) -> dict[int, str]:

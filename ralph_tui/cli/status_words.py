@@ -30,7 +30,7 @@ from ralph_tui.text.sanitize import clip, one_line
 PURPOSE_CELLS = 19
 """Columns for the purpose of a command; the command itself is not cut, so that it can be copied."""
 LINE_LIMIT = 60
-"""Maximum columns of `status_line` in a status bar."""
+"""Maximum width of `status_line` in a status bar, in columns."""
 
 
 def status_line(status: RunStatus) -> str:

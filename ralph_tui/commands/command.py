@@ -22,7 +22,7 @@ WATCHED = "ralph-tui did not start its sessions; you can only watch it"
 IMPORTED = "another tool recorded this run; it is read-only"
 NO_MONEY = "the run has no dollar budget to raise"
 MAX_ITERATIONS = 1000
-"""Maximum for one run, including granted iterations."""
+"""Maximum number of iterations in one run, including granted ones."""
 
 
 class Controls(NamedTuple):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ralph_tui.state import RunState
 
 MAX_HANDOFF = 3999
-"""Maximum characters of an edited handoff; with its final newline it has 4000."""
+"""Maximum length of an edited handoff, in characters: 4000 with its final newline."""
 CLOSED = "that question is already closed"
 Chosen = Annotated[Plain, Field(min_length=1, max_length=2000)]
 

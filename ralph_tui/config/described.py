@@ -22,7 +22,7 @@ from ralph_tui.config.settings import LINES, NAMES, Settings
 from ralph_tui.text.durations import format_seconds
 
 WIDTH = 88
-"""Maximum columns of a comment."""
+"""Maximum width of a comment, in columns."""
 _DURATION = ("_s", "fallback_after")
 """Endings of names whose settings are in seconds."""
 

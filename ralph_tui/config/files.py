@@ -23,7 +23,7 @@ from ralph_tui.text.foreign_json import bounded
 from ralph_tui.text.keys import TABLE, Keys
 
 MAX_PARSED = 1_000_000
-"""Maximum characters parsed in total: a list of a thousand lines is reparsed at each line."""
+"""Maximum number of characters to parse in total: a 1,000-line list is reparsed at each line."""
 
 
 def lines_of(text: str) -> dict[str, int]:

@@ -30,7 +30,7 @@ _UNSHOWN = {
 
 
 _LINE = re.compile(r"(?:^|\()(/[^\n]*?):(\d+)(?=[ :)])")
-"""The path and line that a sentence names."""
+"""Matches the path and line number in a sentence."""
 
 
 def in_order(sentences: Sequence[str]) -> list[str]:

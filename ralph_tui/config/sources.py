@@ -76,13 +76,13 @@ class _Layer:
     origins: dict[str, str] = field(default_factory=dict)
     """The place that an error names, by dotted name."""
     default_origin: str = ""
-    """The place of names missing from `origins`."""
+    """The place that an error shows for names missing from `origins`."""
     file: SettingsFile | None = None
     """The file the values were read from."""
     is_text: bool = False
-    """Every value is text; ``"5"`` is valid as a number."""
+    """True if every value is text, so that ``"5"`` is valid as a number."""
     strict: bool = True
-    """Values must have the types of their settings: ``5.0`` is not a whole number."""
+    """True if values must have the types of their settings: ``5.0`` is not a whole number."""
 
     def origin(self, name: str) -> str:
         return self.origins.get(name, self.default_origin)

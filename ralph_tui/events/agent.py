@@ -287,7 +287,7 @@ class AgentNoted(Event):
     level: Literal["log", "warn", "error"] = "log"
     text: Plain
     service: Literal["", "silent", "usage_limit", "overload", "outage"] = ""
-    """Why a call to its service failed that the agent is retrying; empty if none failed."""
+    """Why the call to its service that the agent is retrying failed; empty if none failed."""
     parent: Line | None = None
     """The tool call that started the subagent concerned; None for the main agent."""
     offset: int = 0

@@ -84,7 +84,7 @@ class AgentDescription(NamedTuple):
     name: str
     """The value of ``agent.name`` that chooses it."""
     is_ready: Ready
-    """True if a quick look finds everything the agent needs; `check` makes sure."""
+    """True if a quick check finds everything the agent needs; `check` is thorough."""
     check: Callable[[AgentContext], None]
     """Raises ``UsageError`` if the agent cannot work; writes nothing."""
     build: Callable[[AgentContext], "Agent"]

@@ -21,11 +21,11 @@ from ralph_tui.text.secrets.lines import LineFilter
 
 CHUNK = 256 * 1024
 REST_S = 0.03
-"""Seconds to collect small pieces."""
+"""Seconds to pause so that small pieces are read together."""
 MAX_QUICK_PIECES = 8
 """Number of quick small pieces before collecting starts, so that a greeting is not delayed."""
 ENOUGH_BYTES = 16 * 1024
-"""Bytes in a piece that no pause follows, so that the pipe does not stay full."""
+"""Size in bytes at which a piece is followed by no pause, so that the pipe does not stay full."""
 
 
 def chunks(

@@ -224,7 +224,7 @@ _LONGEST_COMMAND = 2000
 _FINAL = frozenset({"safetyCheck", "rule"})
 """Reasons for a denial that no allow rule overrides."""
 _FINAL_WORDS = "cannot be auto-allowed"
-"""The same, in messages from versions that give no reasons."""
+"""Text that marks such a denial in messages from versions that give no reasons."""
 _WRITERS = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
 _READERS = frozenset({"Read", "Glob", "Grep", "LS"})
 _PATHS = ("file_path", "notebook_path", "path")

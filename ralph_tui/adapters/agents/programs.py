@@ -61,7 +61,7 @@ _OF_THE_SHELL = frozenset(
      "shift", "test", "time", "times", "trap", "true", "ulimit", "umask", "unset", "until",
      "wait", "while"}
 )  # fmt: skip
-"""Builtins and keywords, for which no program is needed."""
+"""Shell builtins and keywords, which need no program of their own."""
 
 
 def first_program(command: str) -> str:

@@ -12,7 +12,7 @@ from ralph_tui.text.sanitize import clip, plain, shorten
 _EXIT = re.compile(r"(?:Error: )?Exit code (\d{1,3})\b")
 _TAG = re.compile(r"</?[a-z_-]{1,40}>")
 _KEPT = re.compile(r"\s*<persisted-output>\s*Output too large \(([\d.,]{1,12}) ?([KMG]?B)\)")
-"""Matches the note of an agent's program that saved a large output to a file."""
+"""Matches the note in which an agent's program says that it saved a large output to a file."""
 _SUBJECTS = (
     "file_path", "notebook_path", "path", "command", "pattern", "query", "url", "description",
     "prompt",

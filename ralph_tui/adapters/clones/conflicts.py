@@ -21,7 +21,7 @@ MAX_FILES = 5
 MAX_PAIRS = 50
 """Maximum number of pairs merged by one Git process; each has its own timeout."""
 REST_S = 600.0
-"""Seconds to wait after a merge had to be ended, because a retry would take as long."""
+"""Seconds to wait after a merge that had to be stopped, because a retry would take as long."""
 NEEDED = "2.39"
 """The first Git version that merges in memory and handles many pairs in one process."""
 NO_COMMON = "no common history"
@@ -36,7 +36,7 @@ class Conflicts:
     """Conflicts of one commit with others."""
 
     others: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """By name of the other commit: some of the files in conflict, or why Git refuses to merge."""
+    """Some of the files in conflict, or why Git refuses to merge, by name of the other commit."""
     unknown: str = ""
     """One sentence if some or all conflicts are unknown; empty otherwise."""
 
@@ -53,7 +53,7 @@ class ConflictTable:
         self._merged: dict[frozenset[str], tuple[str, ...] | None] = {}
         """The files in conflict, by pair; None if there is no conflict."""
         self._ended = ""
-        """The reason why a merge had to be ended."""
+        """Why a merge had to be stopped."""
         self._rests_until = 0.0
 
     def of(self, commit: str, others: Mapping[str, str]) -> Conflicts:

@@ -29,7 +29,7 @@ from ralph_tui.text.sanitize import one_line
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
 """Matches names of fleets and loops, which become parts of a path."""
 HOME_FILE = "home-id"
-"""File in a base folder with its id, which hosts report to the fleet."""
+"""File in a base folder that contains the folder's id, which hosts report to the fleet."""
 _HOME = re.compile(r"[0-9a-f]{32}")
 WORKER_LOCK = "worker-lock"
 """File in a worker's base folder, locked while the worker is running."""

@@ -32,7 +32,7 @@ class Received:
     """A loop's work in the user's repository."""
 
     branch: str
-    """Empty if nothing has changed, so that no branch was made."""
+    """Empty if nothing has changed and therefore no branch was created."""
     commit: str
     files: int = 0
     """Number of files changed since the base."""

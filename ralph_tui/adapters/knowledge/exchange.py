@@ -43,7 +43,7 @@ class ImportResult:
     known: int = 0
     """Number of entries that were already known and changed nothing."""
     refused: list[str] = field(default_factory=list)
-    """Why entries do not fit the schema, one reason per entry."""
+    """One reason for each entry that does not fit the schema."""
 
 
 def entries_of(content: bytes, name: str) -> list[Any]:

@@ -34,7 +34,7 @@ _OURS = [
 Each begins with a character that is fast to find; a single pattern takes four times as long.
 """
 _AT_ONCE = 20
-"""Number of values per call of Python's writer, which is slow to call; one may need our own."""
+"""Number of values per call to Python's writer: calls are slow, but any value may need our own."""
 _PYTHON = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 

@@ -20,7 +20,7 @@ from ralph_tui.layers.memory.task_types import GENERAL
 from ralph_tui.text.sanitize import strip_controls
 
 ALL = 200
-"""Up to this many learnings, all of them are candidates."""
+"""With at most this many learnings, all of them are candidates."""
 BY_WORDS = 30
 BY_TYPE = 8
 

@@ -82,9 +82,9 @@ class Timeouts:
 
     connect_s: float = 5.0
     silence_s: float = 10.0
-    """Between two parts of an answer."""
+    """Maximum wait between two parts of an answer."""
     total_s: float = 15.0
-    """For the connection and the whole answer."""
+    """Limit for the connection and the whole answer."""
 
 
 USUAL = Timeouts()

@@ -49,7 +49,7 @@ class QueuedMessage:
 
     message: Message
     path: Path | None
-    """None if it could not be written to disk, so that it is lost when the process ends."""
+    """None if the message could not be written to disk; it is lost when the process ends."""
     attempted: bool = False
     """True if an attempt has begun, so that the message may have arrived."""
     left_over: bool = False
@@ -121,7 +121,7 @@ class IssueNumbers:
         self._path = folder / "issues.json"
         self._tracker = tracker
         self._new: dict[str, int | None] = {}
-        """Numbers from this process, which are not lost if the disk is full."""
+        """Issue numbers from this process, kept in memory in case the disk is full."""
 
     def get(self, run_id: str) -> int | None:
         key = self._key(run_id)

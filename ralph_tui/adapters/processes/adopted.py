@@ -24,7 +24,7 @@ from ralph_tui.adapters.processes.keeper import (
 )
 
 MAX_CHILDREN = 64
-"""Maximum number of own children to remember, more than run at once; ended ones are dropped."""
+"""Maximum number of our children to remember, more than run at once; ended ones are dropped."""
 
 _lock = Lock()
 _own: set[tuple[int, str]] = set()

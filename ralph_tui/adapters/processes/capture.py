@@ -72,7 +72,7 @@ class CappedLog:
         self._work = BoundedWork()
         self._hurried = False
         self._gap = 0
-        """Bytes left out before the waiting pieces."""
+        """Number of bytes left out before the pending pieces."""
         self._tail: deque[bytes] = deque()
         self._tail_size = 0
         self._file: BinaryIO | None = None

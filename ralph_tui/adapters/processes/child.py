@@ -41,7 +41,8 @@ ASK_S = 2.0
 UNANSWERED = 5
 """Number of unanswered questions in a row after which a keeper counts as dead.
 
-Questions count, not seconds: none is asked while the machine sleeps or ralph-tui is stopped.
+This counts questions, not seconds, because none are asked while the machine sleeps or ralph-tui is
+stopped.
 """
 MIN_SILENCE_S = ASK_S * UNANSWERED
 """Minimum `silence_s`: a live process asks more often, however busy its machine is."""
@@ -63,7 +64,7 @@ class Exit:
     survivors: int = 0
     """Number of processes that could not be killed: another user's, or stuck in the kernel."""
     lost: str = ""
-    """What happened to the keeper, if its processes had to be stopped from here; else empty."""
+    """What happened to the keeper if this process had to stop the command; otherwise empty."""
 
 
 class Child:

@@ -35,7 +35,7 @@ else:
 INTERRUPT_S = 2.5
 TERMINATE_S = 1.5
 HURRIED_S = (0.3, 0.2)
-"""The same for a hurried stop."""
+"""`INTERRUPT_S` and `TERMINATE_S` for a hurried stop."""
 LEFTOVER_GRACE_S = 0.05
 """Seconds in which leftovers may still end on their own, as the end of a pipeline does."""
 LEFTOVER_TERMINATE_S = 1.0

@@ -33,7 +33,7 @@ MARKS = (RUN_MARK, FLEET_MARK, COMMAND_MARK, GUARD_MARK)
 LADDER = ((signal.SIGINT, 2.5), (signal.SIGTERM, 1.5), (signal.SIGKILL, 1.5))
 """The signals in order, and the seconds to wait after each."""
 KILL_S = 1.0
-"""Seconds for killed processes to end when there is no time for more."""
+"""Seconds to wait for killed processes to end when time is short."""
 POLL_S = 0.02
 
 IsTarget = Callable[[Entry], bool]

@@ -36,7 +36,7 @@ class LazyJournal:
         self._broken = ""
         """The message about the bad line, if any."""
         self._lost = ""
-        """The message about a cut, replaced or deleted file, if any."""
+        """The message about a truncated, replaced or deleted file, if any."""
         self._lines: list[bytes] = []
         self._end: int | None = None
         """Number of events before the first bad line, once it is known."""

@@ -40,7 +40,7 @@ OBJECTIVE = 300
 COMPLETIONS = 200
 """Maximum number of measurements in a row; the latest are kept."""
 ROW_BYTES = 4 << 20
-"""Maximum size in bytes of a row's file; ours have kilobytes, and ten thousand are read at once."""
+"""Maximum size in bytes of a row's file; ours are small, and ten thousand are read at once."""
 _EDGE = 1 << 16
 """Bytes to read at each end of a journal if there is no smaller file to read."""
 _ENDINGS = ("run_finished", "run_crashed", "run_resumed")

@@ -169,7 +169,7 @@ class ContextStatus(TypedDict):
     item: ItemStatus | None
     later: list[ItemStatus]
     taken: list[TakenStatus]
-    """Items that this run finished; later runs in the repository estimate from them."""
+    """Items that this run finished; later runs in the repository base their estimates on them."""
     history: list[UseStatus]
     rollovers: int
     compactions: int
@@ -196,9 +196,9 @@ class RunStatus(TypedDict):
     command: str | None
     agent: str | None
     stands_in: str
-    """Why a fallback agent is working; empty if the first agent is."""
+    """Why a fallback agent is working; empty while the first agent is working."""
     agent_failure: str
-    """Why the latest session failed; empty if it did not, or is running."""
+    """Why the latest session failed; empty if it did not fail or is still running."""
     model: str | None
     """The model that the agent reports, else the requested one."""
     requested_model: str | None
@@ -281,7 +281,7 @@ class RunStatus(TypedDict):
     problem: NotRequired[str]
     """Added by `status`: why the journal cannot be read completely."""
     kept: NotRequired[int]
-    """Added by `status`: number of events before the damage of a damaged journal."""
+    """Added by `status`: number of events before the damage in a damaged journal."""
     of_fleet: NotRequired[bool]
     """Added by `status`: True for a loop of a fleet, which only its fleet can resume."""
     asked_as: NotRequired[str | None]

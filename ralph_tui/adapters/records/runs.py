@@ -21,7 +21,7 @@ from ralph_tui.text.json_fields import as_map
 from ralph_tui.text.sanitize import one_line
 
 HOOKED = "hooks"
-"""Folder of loops recorded by hooks, and RUN for the newest of them."""
+"""Folder of loops recorded by hooks; as a RUN argument, the newest of them."""
 TASKS = "tasks.json"
 """File in that folder that names the attempts of these loops."""
 SILENCE_S = 900.0

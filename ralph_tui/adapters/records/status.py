@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 COPIED = f"{NO_END} in this copy; check the original{{}} to see whether the run continues"
 EMPTY = "its process is gone and its journal is empty; it cannot be resumed"
 FLEET_GONE = f"{NO_END}; only its fleet can continue it; see ralph-tui fleet status"
-"""For a loop's clone, which may be on another machine than its fleet."""
+"""For a loop's clone, which may be on a different machine from its fleet."""
 NEEDED = 1 << 16
 """Bytes that a status file may need."""
 EVERY_VERSION = 1

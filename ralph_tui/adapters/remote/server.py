@@ -29,7 +29,7 @@ BACKLOG = 64
 NEW_SUFFIX = ".new"
 """Suffix of a socket that is not listening yet."""
 NEW_SECONDS = 60.0
-"""Seconds until such a socket listens; an older one belongs to a killed process."""
+"""Seconds that a new socket may take to listen; an older one belongs to a killed process."""
 
 
 def bind(run_id: str) -> tuple[socket.socket, Path]:
@@ -211,7 +211,7 @@ class CommandServer:
         self._clients: set[asyncio.Task[None]] = set()
         """One task for each connection."""
         self._silent: dict[asyncio.Task[None], None] = {}
-        """Connections that are waiting for a line, in order of their wait, longest first."""
+        """Connections that are waiting for a line, longest wait first."""
         self._bug_recorded = False
         self._thread = threading.Thread(target=self._run, name="ralph-socket", daemon=True)
 

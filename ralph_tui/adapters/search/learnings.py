@@ -26,7 +26,7 @@ MAX_TERMS: Final = 24
 """Maximum number of words in a query that count; the rarest are chosen."""
 _BATCH = 5000
 MEANT: Final = 200
-"""Number of the newest learnings, which are also compared by meaning."""
+"""Number of newest learnings that are also compared by meaning."""
 
 VERSION: Final = 2
 """Also increase it when the same knowledge file yields different texts than before."""

@@ -56,7 +56,7 @@ def similarity(
 VERSION: Final = 2
 SCHEMA: Final = "CREATE TABLE vectors (hash BLOB PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID"
 FEW: Final = 100
-"""Up to this many texts, vectors are read one by one; more are read with all others."""
+"""Up to this many texts, vectors are read one by one; above it, all vectors are read at once."""
 
 
 class KeptVectors:

@@ -43,7 +43,7 @@ SURVEY_S = 0.2
 """Seconds per step of a survey; the next check continues the survey."""
 
 HELD_S = 2.0
-"""Seconds to search for a pipe that a command is waiting for before it counts as replaced."""
+"""Seconds that a command may wait for a pipe that cannot be found; then Git is stopped."""
 
 
 class Wait:

@@ -48,7 +48,7 @@ from ralph_tui.base.plain_files import is_plain
 from ralph_tui.text.sanitize import one_line
 
 PROBE = 1 << 20
-"""Number of bytes that must fit on a disk that is not full."""
+"""Number of bytes that must fit on the disk; otherwise, it counts as full."""
 
 CLOCK_S = 1
 """How far a file's time may be behind our clock, in seconds."""

@@ -94,7 +94,7 @@ _DIFFERENCES = ("diff-files", "-z", "--name-status", "--no-renames")
 # Trees are mostly hashes, which do not compress.
 _WRITE_TREE = ("-c", "core.looseCompression=0", "write-tree")
 SHRINKS = 3
-"""How often Git may die because a file shrinks, before that is an error."""
+"""Number of times that Git may die because a file shrinks before this is an error."""
 _UPDATE = ("update-index", "-z", "--add", "--remove", "--replace", "--stdin")
 
 _STORE_FAULT = re.compile(

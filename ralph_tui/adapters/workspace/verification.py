@@ -150,7 +150,7 @@ class ShellGate:
         poller.register(pipe, select.POLLIN)
         late = False
         rest: int | None = None
-        """Bytes that the command had written before it ended, and that are left to read."""
+        """Bytes that the command wrote before it ended and that are still to be read."""
         while rest is None or rest > 0:
             if late or self._cancelled:
                 output.hurry()

@@ -39,9 +39,9 @@ class Pace:
     """Intervals in seconds."""
 
     quiet: float = 0.1
-    """A change is checked once nothing has followed it for this long."""
+    """Time without further changes after which a change is checked."""
     storm: float = 2.0
-    """Continuous changes are checked this often."""
+    """Interval between checks while changes are continuous."""
     between: float = 1.0
     """Minimum time between two checks."""
     polling: float = 5.0

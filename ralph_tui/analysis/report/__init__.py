@@ -64,7 +64,7 @@ class Circumstances:
     argument: str = ""
     """The run's argument in commands, where its name alone would find no run or a different one."""
     copied: bool = False
-    """True if the record is in no worktree."""
+    """True if the record is not in a worktree."""
     now: datetime | None = None
     """The time of the report; for a run without a process, the time of its last activity."""
 

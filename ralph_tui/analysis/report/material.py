@@ -78,7 +78,7 @@ class Material:
     alive: bool = False
     """True if a process is still working on the run."""
     copied: bool = False
-    """True if the record is in no worktree."""
+    """True if the record is not in a worktree."""
     asked: Sequence[Request] = ()
     """The agent's questions and their answers."""
     learnings: dict[str, int] = field(default_factory=dict)

@@ -27,7 +27,7 @@ def requests(events: Iterable[ev.Event]) -> list[Request]:
     found: list[Request] = []
     asked: ev.QuestionAsked | None = None
     answered: dict[str, int] = {}
-    """Index in `found`, by question."""
+    """Index in `found`, by question id."""
     for event in events:
         match event:
             case ev.QuestionAsked():

@@ -34,7 +34,7 @@ def foreign(material: Material) -> str:
 MAX_ITERATIONS = 10
 """Maximum number of iterations listed for one blocker."""
 LONGEST_NOTE = 200
-"""Maximum characters of a checkpoint's note."""
+"""Maximum length of a checkpoint's note, in characters."""
 
 
 def _chart(material: Material) -> str:

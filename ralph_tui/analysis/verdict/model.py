@@ -8,7 +8,7 @@ from ralph_tui.text.format import duration
 from ralph_tui.text.terms import LEVEL_TONES, LEVELS, RowLevel, Tone
 
 LONGEST = 400
-"""Maximum characters of untrusted text in a sentence."""
+"""Maximum length of untrusted text in a sentence, in characters."""
 
 
 class Verdict(NamedTuple):

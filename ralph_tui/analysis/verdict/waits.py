@@ -33,7 +33,7 @@ TOPICS = {
 THEN = {"paused": "then paused", "stopping": "then it stops", "pausing": "then it pauses"}
 """Requests made during a wait or a question, which are still pending."""
 ROOM_CELLS = 300
-"""Maximum cells of a verdict with a question."""
+"""Maximum width of a verdict with a question, in cells."""
 QUIET_S = 120
 """Seconds of a working agent's silence that are worth reporting."""
 
@@ -44,9 +44,9 @@ UNHEARD = Verdict(
     UNKNOWN_TERM.word,
     f"{UNKNOWN_TERM.word}: its sessions no longer report, and no end was recorded",
 )
-"""For a lost loop that hooks record: it is unknown whether its process is gone."""
+"""For a lost loop recorded by hooks; its process may still be running."""
 ENDLESS = Verdict(DIED.glyph, "bad", DIED.word, f"{DIED.word}: no end was recorded")
-"""For a run without an end that another tool recorded."""
+"""For a run that another tool recorded without an end."""
 
 
 def lost_word(why: bool | str) -> Term:  # noqa: FBT001

@@ -13,7 +13,7 @@ from ralph_tui.text.format import memory_size
 SUBJECT = "disk"
 WATCHES = "watches"
 LOW_BYTES = 500 << 20
-"""Bytes; the transcripts of one night may need that much."""
+"""Bytes that the transcripts of one night may need."""
 FULL_BYTES = 10 << 20
 MAX_FOLDERS = 200_000
 """Maximum number of folders to count."""

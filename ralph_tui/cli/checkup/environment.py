@@ -31,7 +31,7 @@ class Environment:
     rows: int = 0
     platform: str = sys.platform
     proc: Path = Path("/proc")
-    """Where Linux exposes its own state."""
+    """The folder in which Linux exposes the state of the system."""
     seconds: float = 10.0
     """Time limit of one check."""
     root: Path = field(init=False)

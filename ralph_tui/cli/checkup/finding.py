@@ -9,7 +9,7 @@ Level = Literal["ok", "note", "warning", "problem"]
 """In order: fine; worth knowing; something works less well; no run can start."""
 
 NO_AGENT = "no known agent is installed"
-"""The problem that `run` has not if it gets ``--agent-command``."""
+"""A problem that does not affect `run` with ``--agent-command``."""
 
 
 @dataclass(frozen=True)

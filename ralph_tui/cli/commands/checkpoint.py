@@ -19,7 +19,7 @@ from ralph_tui.runtime.sources.find_run import find_ours
 from ralph_tui.state import RunState
 
 LONGEST_REASON = 1000
-"""Maximum characters of a note for a handoff."""
+"""Maximum length of a note for a handoff, in characters."""
 PATIENCE_S = 15.0
 """Seconds to wait for the handoff; a running tool finishes first, which may take longer."""
 POLL_S = 0.2

@@ -8,7 +8,7 @@ from ralph_tui.cli.parser import add_run_option
 from ralph_tui.text.sanitize import clip, one_line
 
 LONGEST_INSTRUCTION = 10_000
-"""Maximum characters of an instruction for every prompt."""
+"""Maximum length of an instruction for every prompt, in characters."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ralph_tui.adapters.records.aiwg.records import Attempt
 
 MAX_LISTED = 100
-"""Maximum tasks listed without ``--all``."""
+"""Maximum number of tasks listed without ``--all``."""
 FORMS = (".json", ".md")
 STATUSES = (
     *("running", "paused", "completed", "failed", "died", "unknown"),

@@ -25,7 +25,7 @@ MAX_READINGS = 100_000
 LAYERS = ("control", "oversight", "intelligence")
 """Sections of the settings that affect the lab's results."""
 MAX_LISTED = 6
-"""Maximum interventions or iterations listed in the summary."""
+"""Maximum number of interventions or iterations listed in the summary."""
 HEAD = "  #    done    pace      D  output  band        profile      level, seen"
 
 

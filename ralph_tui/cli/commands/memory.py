@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 LISTED = 200
-"""Maximum learnings that a list prints without ``--all``."""
+"""Maximum number of learnings that a list prints without ``--all``."""
 
 # arguments ------------------------------------------------------------------------------------
 

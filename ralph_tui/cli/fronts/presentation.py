@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 END_SECONDS = 8.0
 """Time limit for the end of a run after a stop: ending processes, a snapshot, the record."""
 SCREEN_SECONDS = 3.0
-"""Time limit for a screen to end behind a closed terminal."""
+"""Time limit for a screen to end after its terminal has closed."""
 
 Warn = Callable[[str], None]
 """Reports a sentence on stderr."""

@@ -25,7 +25,7 @@ FULL_LENGTH = (
     ev.QuestionAsked, ev.SessionFinished, ev.AgentChanged, ev.WaitStarted,
 )  # fmt: skip
 MULTILINE = (ev.AgentSpoke, ev.AgentReported, ev.ToolDenied)
-"""Events whose text becomes one plain line per line."""
+"""Events whose text keeps its line breaks when it is printed."""
 RECOMPUTED = (ev.AlarmRaised, ev.AlarmCleared, ev.InterventionMade)
 """Events that our layers compute for a run of another tool."""
 
@@ -59,7 +59,7 @@ class PlainLines:
         self._noted: set[str] = set()
         """Kinds of agent notes shown in this iteration: a call is often retried."""
         self._failures = Counter[tuple[str, str]]()
-        """Failures of layers so far; a repeated failure gets a line at 10, 20, 100 times etc."""
+        """Failures of layers so far; a repeated failure gets a line at 10, 20, 100 and so on."""
         self._said = ""
         """The agent's last message; a report that repeats it gets no line."""
         self._asked: dict[str, ev.QuestionAsked] = {}

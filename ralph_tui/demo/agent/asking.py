@@ -13,7 +13,7 @@ FIRST = {
     "The lexer's": (LEXER, "how numbers and comments are read"),
     "The parser's": (PARSER, "how signs, powers and groups are read"),
 }
-"""By option: the file that then comes first, and a description."""
+"""The file that each option puts first, and a description."""
 REFUSED = "It was not permitted."
 
 

@@ -32,7 +32,7 @@ class Wire:
         self.window = window
         """Tokens that fit into the context window."""
         self.context = 0
-        """Tokens used in it."""
+        """Tokens used in the context window."""
         self.messages: queue.SimpleQueue[tuple[str, str | None] | None] = queue.SimpleQueue()
         """User messages as (text, uuid); None at the end of stdin."""
         self.interrupted = threading.Event()

@@ -67,7 +67,7 @@ def explain_request(use: ToolUse, permits: Permits) -> str:
 class _Refusal:
     what: str
     words: str
-    """The reason, in whole sentences for the model."""
+    """The reason as complete sentences for the model."""
 
     @property
     def is_informative(self) -> bool:
@@ -85,7 +85,7 @@ class Refusals:
         self._pending: list[_Refusal] = []
         """Refusals that have not been fully explained to the model."""
         self._acts = -1
-        """Number of the agent's actions at the time of the last refusal."""
+        """The agent's action count at the time of the last refusal."""
         self._turns = 0
         self._reported: set[str] = set()
         """Subjects of refusals that have been reported to the model."""

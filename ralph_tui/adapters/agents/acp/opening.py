@@ -13,7 +13,7 @@ Json = Mapping[str, object]
 PROTOCOL = 1
 _FULL = ("bypasspermissions", "yolo", "fullaccess", "agentfullaccess", "dontask")
 _ASKING = ("default", "ask", "manual", "normal")
-"""Names that unknown agents give to modes that ask, reduced to letters."""
+"""Names of modes that ask for permission, for unknown agents; letters only."""
 
 
 @dataclass
@@ -46,7 +46,7 @@ class Capabilities:
     name: str = ""
     version: str = ""
     resume_by: str = ""
-    """The method that resumes a session; empty if the agent cannot."""
+    """The method that resumes a session; empty if the agent cannot resume sessions."""
     steering: bool = False
     """True if the agent has a method for guidance during a turn."""
 

@@ -27,13 +27,13 @@ class Quirks:
     """Arguments that make it speak the protocol."""
     install: str = ""
     modes: Mapping[str, str] = field(default_factory=dict)
-    """Its mode for each of ours: ``edits``, ``ask``, ``skip``. Any mode that asks will do."""
+    """Its equivalents of our modes ``edits``, ``ask`` and ``skip``. Any mode that asks will do."""
     refusal_ends_turn: bool = False
     """True if a refused permission ends its turn without an explanation to the model."""
     second_prompt: Literal["folded in", "queued", "ends the first", ""] = ""
     """How it treats a prompt that arrives during a turn; only ``folded in`` is useful."""
     usage: Usage = "turn"
-    """The span of the usage in an answer: the whole turn, or only its last call."""
+    """What the usage in an answer covers: the whole turn, or only its last call."""
     text_may_be_error: bool = False
     """True if a failed turn ends like any other, with the service's refusal as its text."""
     resumes: bool = True
@@ -51,7 +51,7 @@ class Quirks:
     model_by_flag: bool = False
     """True if the model is set on its command line."""
     login: str = "log in to the agent by hand, then start the run again"
-    """Advice to the user if it is not allowed to use its service."""
+    """Advice for the user if the agent has no access to its service."""
     abilities: Abilities = field(default_factory=Abilities)
 
 

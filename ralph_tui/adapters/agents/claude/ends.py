@@ -116,7 +116,7 @@ class EndTracker:
         self.unrecoverable: SessionEnd | None = None
         """How the session ends because of a failed call that retrying cannot fix."""
         self.limit: tuple[bool, datetime | None] = (False, None)
-        """True if a usage limit has been reached, and when that limit ends."""
+        """Whether a usage limit has been reached, and when it ends."""
         self._failed_call: FailedCall | None = None
 
     def answered(self) -> None:

@@ -49,7 +49,7 @@ class Program:
 
     path: str
     version: Version | None = None
-    """None if unknown; then it is treated as the newest."""
+    """None if unknown, which is treated as the newest version."""
     listed: frozenset[str] = frozenset()
     """Flags listed in its help; empty if the help was not read."""
 

@@ -22,10 +22,10 @@ MAX_OPEN = 20
 NO_APPROVER = "No one can approve it now. Continue without it."
 WITHDRAWN = "the agent withdrew it"
 NO_PLANS = ("EnterPlanMode", "ExitPlanMode")
-"""Tools that the asking mode enables, and whose approval no run needs."""
+"""Tools that wait for the approval of a plan, which no run needs; asking would enable them."""
 _CHOICE = "AskUserQuestion"
 _WHOLE = {"Bash": "command", "WebFetch": "url", "WebSearch": "query", "Read": "file_path"}
-"""Tools whose calls one field describes completely."""
+"""Tools whose calls are fully described by one field, with the name of that field."""
 _PATHS = ("file_path", "notebook_path")
 
 

@@ -26,7 +26,7 @@ LONGEST_LINE = 64 << 20
 RECEIPT_S = 10.0
 """Seconds to wait for a finished agent's receipt for guidance before closing its stdin."""
 BACKGROUND_S = 540.0
-"""Seconds to wait for silent background work after a turn, because servers never end."""
+"""Seconds to wait for silent background work after a turn; limited because servers never exit."""
 LINGER_S = 20.0
 """Seconds to wait for an agent to exit when it has nothing left to do."""
 

@@ -57,7 +57,7 @@ class StreamReader(SessionReader):
         """The agent's session id."""
         self.ends = EndTracker()
         self.heard = False
-        """True once any line has been an event."""
+        """True once at least one line was an event."""
         self.results = 0
         """Number of turns that have ended; `turns` is the agent's own count."""
         self.in_turn = False

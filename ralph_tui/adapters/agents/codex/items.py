@@ -19,7 +19,7 @@ from ralph_tui.text.sanitize import shorten
 Json = Mapping[str, object]
 
 _SHELL = re.compile(r"(?:/usr(?:/local)?|/opt/homebrew)?/bin/(?:ba|z|da)?sh\Z")
-"""The system's shells. Elsewhere, a program with a shell's name may be anything."""
+"""The system's shells. In other folders, a program with a shell's name may be anything."""
 _SCRIPT_FLAGS = frozenset({"-c", "-lc", "-ic", "-lic"})
 
 

@@ -23,7 +23,7 @@ from ralph_tui.ports.host import Emit
 from ralph_tui.text.format import duration
 
 FIRST_S = 10.0
-"""Seconds without a first answer before a note reports it, once."""
+"""Seconds without a first answer before a single note reports it."""
 QUIET_S = 60.0
 """Seconds of silence before a note reports it."""
 NO_ANSWER = "No answer from the agent's service yet; still waiting"

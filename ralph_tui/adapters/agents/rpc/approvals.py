@@ -39,7 +39,7 @@ class Approval:
     url: str = ""
     paths: list[str] = field(default_factory=list)
     named: bool = False
-    """True if a line with the tool's name permits every use of it."""
+    """True if a rule with only the tool's name permits every use of the tool."""
     once: bool = False
     """True if no rule may allow it for the session."""
     yes: Json | None = None

@@ -35,9 +35,9 @@ from ralph_tui.ports.host import Emit
 
 LONGEST_LINE = 64 << 20
 HANDSHAKE_S = 60.0
-"""Seconds after its start before an idle agent that is not ready is stopped."""
+"""Seconds after which an idle agent that is still not ready is stopped."""
 LONGEST_HANDSHAKE_S = 180.0
-"""The same for a slow starter that uses the processor or prints something."""
+"""The same limit for a slow starter that is using the processor or printing output."""
 LIFE_SIGNS = 4
 """How many times per `HANDSHAKE_S` to check for activity."""
 NOT_READY_S = 10.0
