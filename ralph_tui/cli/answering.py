@@ -69,7 +69,7 @@ def _explain_limits(question: Question, args: argparse.Namespace) -> str:
     ]
     if not takers:
         return f"no answer to this question takes --iterations or --budget; see {args.decide}"
-    return f"--iterations and --budget need an answer; use {args.decide} {takers[0]}"
+    return f"--iterations and --budget go with an answer; use {args.decide} {takers[0]}"
 
 
 def answer_question(live: Answerable, question: Question, args: argparse.Namespace) -> int:

@@ -21,11 +21,16 @@ TASKS = ("task", "status", "attempts", "best", "iterations", "cost", "when", "de
 ATTEMPTS = ("attempt", "status", "agent", "best", "iterations", "cost", "time", "when", "why")
 
 
+def status_word(row: TaskRow) -> str:
+    """Return the status of a task as its row shows it."""
+    return outcome_word(row.last_outcome or row.status)
+
+
 def task_cells(name: str, row: TaskRow) -> list[str]:
     """Return the cells of a row under `TASKS`."""
     return [
         name,
-        outcome_word(row.last_outcome or row.status),
+        status_word(row),
         str(row.attempts),
         _percent_text(row.best),
         str(row.iterations),

@@ -12,7 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ralph_tui.adapters.processes.lineage import name_of
-from ralph_tui.adapters.records.folders import named_path, ralph_folder, worktree_root
+from ralph_tui.adapters.records.folders import (
+    attempt_folder,
+    named_path,
+    ralph_folder,
+    worktree_root,
+)
 from ralph_tui.adapters.records.lock import Owner, owner_of, worker
 from ralph_tui.adapters.records.run_status import Question, RunStatus
 from ralph_tui.adapters.records.runs import RecordedRun
@@ -95,11 +100,9 @@ def _worktree_run(root: Path) -> RecordedRun:
     owner = worker(ralph_folder(root) / "lock")
     if owner is None:
         raise _no_live_error(f"no active run in {one_line(str(root))}")
-    task, _, attempt = owner.run.partition("/")
-    if not task or not attempt:
+    if not all(owner.run.partition("/")):
         raise _no_live_error("a run is starting here; try again in a second")
-    folder = ralph_folder(root) / "tasks" / task / "attempts" / attempt
-    return RecordedRun(folder / "events.jsonl")
+    return RecordedRun(attempt_folder(root, owner.run) / "events.jsonl")
 
 
 def _no_live_error(sentence: str, run: RecordedRun | None = None) -> UsageError:

@@ -131,7 +131,7 @@ class FilesChanged(Event):
 
 
 class FilesChangedAway(Event):
-    """Files changed between the end of a run and its resume: the next gain's cause is unknown."""
+    """Files changed after a run ended and before it resumed: the next gain's cause is unknown."""
 
     kind: Literal["files_changed_away"] = "files_changed_away"
     iteration: int

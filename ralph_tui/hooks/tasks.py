@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ralph_tui.adapters.records.aiwg.write import put
-from ralph_tui.adapters.records.folders import number_of, numbered, ralph_folder
+from ralph_tui.adapters.records.folders import attempt_folder, number_of, numbered, ralph_folder
 from ralph_tui.adapters.records.listing import row_of
 from ralph_tui.adapters.records.lock import holder
 from ralph_tui.adapters.records.runs import (
@@ -50,9 +50,9 @@ def track(root: Path, *, again: bool = False) -> frozenset[str]:
 
 
 def _has_attempt(root: Path, fields: object) -> bool:
-    task, _, number = str(as_map(fields).get("attempt") or "").partition("/")
-    named = bool(number_of(task) and number_of(number))
-    return named and (ralph_folder(root) / "tasks" / task / "attempts" / number).is_dir()
+    name = str(as_map(fields).get("attempt") or "")
+    task, _, number = name.partition("/")
+    return bool(number_of(task) and number_of(number)) and attempt_folder(root, name).is_dir()
 
 
 def _write(root: Path, *, again: bool) -> None:
@@ -137,8 +137,7 @@ def _attempt_of(
     folders = [*numbered(found.task_folder / "attempts")]
     named = None
     if _has_attempt(root, {"attempt": before}):
-        task, _, number = before.partition("/")
-        named = ralph_folder(root) / "tasks" / task / "attempts" / number
+        named = attempt_folder(root, before)
         folders.append(named)
     for folder in folders:
         if (folder / "events.jsonl").exists() or not folder.is_dir() or folder.is_symlink():

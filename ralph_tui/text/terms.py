@@ -167,7 +167,7 @@ PERMISSIONS: Mapping[str, str] = {
     "plan": "may only plan",
     "default": "asks before changes and commands",
 }
-"""The agent's permissions, by the setting and by Claude Code's names."""
+"""The agent's permissions in words, by the value of the setting or Claude Code's name for it."""
 
 
 def permission_words(mode: str) -> str:

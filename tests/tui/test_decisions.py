@@ -201,11 +201,17 @@ def test_who_is_writing_when_the_question_is_settled_goes_on_writing() -> None:
     assert drive(live(story("redirect")), look).sent == [HELD]
 
 
-def test_words_that_an_ended_run_can_no_longer_take_are_in_a_file(tmp_path: Path) -> None:
-    driver = live(story("redirect"))
+def recorded(name: str, root: Path) -> tuple[Driver, Path]:
+    """A live story with a record in this worktree, and the file for its unsent text."""
+    driver = live(story(name))
     assert isinstance(driver.source, Live)
-    journal = tmp_path / ".aiwg" / "ralph" / "tasks" / "task-001" / "attempts" / "001"
-    driver.source.record = RunRecord(journal / "events.jsonl")
+    attempt = root / ".aiwg" / "ralph" / "tasks" / "task-001" / "attempts" / "001"
+    driver.source.record = RunRecord(attempt / "events.jsonl")
+    return driver, attempt / "exports" / "unsent.txt"
+
+
+def test_words_that_an_ended_run_can_no_longer_take_are_in_a_file(tmp_path: Path) -> None:
+    driver, unsent = recorded("redirect", tmp_path)
 
     async def look(driver: Driver) -> None:
         await opened(driver)
@@ -217,15 +223,11 @@ def test_words_that_an_ended_run_can_no_longer_take_are_in_a_file(tmp_path: Path
         await driver.sees("your text is in ")
 
     drive(driver, look)
-    kept = (journal / "exports" / "unsent.txt").read_text()
-    assert kept == "try the lexer; password=[redacted]"
+    assert unsent.read_text() == "try the lexer; password=[redacted]"
 
 
 def test_words_that_a_lost_run_can_no_longer_take_are_in_a_file(tmp_path: Path) -> None:
-    driver = live(story("running"))
-    assert isinstance(driver.source, Live)
-    journal = tmp_path / ".aiwg" / "ralph" / "tasks" / "task-001" / "attempts" / "001"
-    driver.source.record = RunRecord(journal / "events.jsonl")
+    driver, unsent = recorded("running", tmp_path)
 
     async def look(driver: Driver) -> None:
         driver.source.lost = "died"
@@ -233,7 +235,7 @@ def test_words_that_a_lost_run_can_no_longer_take_are_in_a_file(tmp_path: Path) 
         await driver.sees("its fleet has ended; your text is in ")
 
     drive(driver, look)
-    assert (journal / "exports" / "unsent.txt").read_text() == "try the lexer"
+    assert unsent.read_text() == "try the lexer"
 
 
 def test_refused_guidance_is_the_next_draft() -> None:

@@ -65,6 +65,12 @@ def ralph_folder(root: Path) -> Path:
     return root / ".aiwg" / "ralph"
 
 
+def attempt_folder(root: Path, name: str) -> Path:
+    """Return the folder of an attempt in a worktree's records, such as ``task-001/002``."""
+    task, _, attempt = name.partition("/")
+    return ralph_folder(root) / "tasks" / task / "attempts" / attempt
+
+
 def numbered(folder: Path) -> list[Path]:
     """Return the subfolders whose names end in a number, ordered by that number."""
     if not folder.is_dir():

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ralph_tui.adapters.records.folders import number_of, numbered, ralph_folder
+from ralph_tui.adapters.records.folders import attempt_folder, number_of, numbered, ralph_folder
 from ralph_tui.adapters.records.listing import row_of
 from ralph_tui.adapters.records.lock import holder
 from ralph_tui.adapters.records.runs import (
@@ -97,10 +97,7 @@ def _without_process(root: Path, name: str, loops: dict[str, RecordedRun]) -> st
     """Return the status of a run without an end or a process; `loops` are those of hooks."""
     loop = loops.get(name)
     if loop is None:
-        task, _, attempt = name.partition("/")
-        run = RecordedRun(
-            ralph_folder(root) / "tasks" / task / "attempts" / attempt / "events.jsonl"
-        )
+        run = RecordedRun(attempt_folder(root, name) / "events.jsonl")
         return ENDLESS[phase_without_end(run)[0]].word
     return "running" if row_of(loop, None).live else UNHEARD.word
 

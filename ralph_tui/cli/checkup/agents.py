@@ -25,7 +25,7 @@ from ralph_tui.adapters.agents.installed import PROBE_S, VERSION_UNKNOWN
 from ralph_tui.adapters.agents.programs import first_program
 from ralph_tui.base.errors import RalphError, UsageError
 from ralph_tui.cli.checkup.environment import Environment
-from ralph_tui.cli.checkup.finding import NO_AGENT, Finding, Level, refusal
+from ralph_tui.cli.checkup.finding import Finding, Level, refusal
 from ralph_tui.cli.checkup.runner import run_parallel
 from ralph_tui.config.files import read_file
 from ralph_tui.config.settings import AgentSettings
@@ -164,7 +164,7 @@ def _report_none(env: Environment) -> Finding:
     looked = search_places(wanted, settings, environ)
     installed = ", ".join(f"{agent.install} ({agent.title})" for agent in wanted)
     own = '--agent-command "..." for a program of your own'
-    head = "none found" if settings.name or settings.binary else NO_AGENT
+    head = "none found" if settings.name or settings.binary else "no known agent is installed"
     return Finding("problem", SUBJECT, f"{head}; looked for {looked}", f"{installed}, or {own}")
 
 

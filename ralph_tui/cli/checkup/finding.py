@@ -8,9 +8,6 @@ from ralph_tui.base.errors import RalphError
 Level = Literal["ok", "note", "warning", "problem"]
 """In order: fine; worth knowing; something works less well; no run can start."""
 
-NO_AGENT = "no known agent is installed"
-"""A problem that does not affect `run` with ``--agent-command``."""
-
 
 @dataclass(frozen=True)
 class Finding:

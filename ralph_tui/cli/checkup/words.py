@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Literal
 
-from ralph_tui.cli.checkup.finding import NO_AGENT, Finding
+from ralph_tui.cli.checkup.finding import Finding
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import one_line, plain
 from ralph_tui.text.terms import FAILED, GOOD, WARNING, Term
@@ -38,12 +38,9 @@ def format_finding(finding: Finding, width: int) -> list[str]:
 def summary(findings: Sequence[Finding]) -> str:
     """Return whether a run can start, and how to start it."""
     problems = sum(finding.level == "problem" for finding in findings)
-    if problems == 1 and any(finding.says.startswith(NO_AGENT) for finding in findings):
-        return f"{NO_AGENT}: a run needs one of them, or --agent-command"
     if problems:
-        verb = "prevents" if problems == 1 else "prevent"
         sign = LEVEL_TERMS["problem"].glyph
-        return f"{count(problems, 'problem')} {verb} a run: see {sign} above"
+        return f"solve {count(problems, 'problem')} before you start a run: see {sign} above"
     return 'ready: ralph-tui run "OBJECTIVE" -c "COMMAND" (ralph-tui demo shows it)'
 
 

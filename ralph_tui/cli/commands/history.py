@@ -20,6 +20,7 @@ from ralph_tui.cli.history_words import (
     attempt_page,
     list_page,
     reflections_page,
+    status_word,
     task_json,
     task_page,
 )
@@ -29,7 +30,6 @@ from ralph_tui.cli.pages import Page, as_markdown, as_text
 from ralph_tui.runtime.sources.find_run import explain_read_only, find_foreign, read_run
 from ralph_tui.text.format import count
 from ralph_tui.text.sanitize import one_line
-from ralph_tui.text.terms import outcome_word
 
 if TYPE_CHECKING:
     from ralph_tui.adapters.records.aiwg.records import Attempt
@@ -173,7 +173,7 @@ def _filtered(rows: dict[str, TaskRow], root: Path, args: argparse.Namespace) ->
         name: row
         for name, row in rows.items()
         if name in attempted
-        and args.status in (None, row.status, outcome_word(row.last_outcome or row.status))
+        and args.status in (None, row.status, status_word(row))
         and (since is None or datetime.fromisoformat(row.updated) >= since)
         and (args.tag is None or args.tag in index.tags(name))
     }

@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add this command's arguments."""
     parser.description = (
         "List transcripts, logs and snapshots of old runs, and delete them after you "
-        "confirm. Journals, prompts and results are kept: you can still replay and report every "
+        "confirm. Journals, prompts and results are kept: you can still replay and report on every "
         "run, but not restore its files."
     )
     parser.add_argument(

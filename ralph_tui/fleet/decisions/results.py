@@ -149,7 +149,7 @@ WORST_FIRST: Sequence[Outcome] = ("failed", "limit_reached", "aborted", "interru
 
 
 def finish_fleet(state: FleetState) -> Iterator[FleetEvent]:
-    """Yield the fleet's end if no loop runs, is being collected or waits in the queue."""
+    """Yield the fleet's end if no loop is running, being collected or waiting in the queue."""
     loops = state.loops.values()
     if any(_is_busy(state, loop) for loop in loops):
         return

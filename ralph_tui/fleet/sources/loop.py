@@ -8,7 +8,7 @@ import socket
 from datetime import datetime
 from pathlib import Path
 
-from ralph_tui.adapters.records.folders import ralph_folder, worktree_root
+from ralph_tui.adapters.records.folders import attempt_folder, worktree_root
 from ralph_tui.adapters.records.runs import RecordedRun
 from ralph_tui.base.errors import RalphError
 from ralph_tui.base.plain_files import reading
@@ -192,10 +192,9 @@ def _lost_reason(loop: LoopState, fleet: Fleet) -> str:
 
 def find_clone_run(loop: LoopState, mirror: RecordedRun) -> RecordedRun | None:
     """Return the record in the run's clone; None if that is not on this machine."""
-    task, slash, attempt = loop.run.partition("/")
-    if loop.machine != socket.gethostname() or not slash or not loop.folder:
+    if loop.machine != socket.gethostname() or "/" not in loop.run or not loop.folder:
         return None
-    folder = ralph_folder(Path(loop.folder)) / "tasks" / task / "attempts" / attempt
+    folder = attempt_folder(Path(loop.folder), loop.run)
     run = RecordedRun(folder / "events.jsonl")
     ids = {_run_id(each.journal) for each in (run, mirror)}
     return run if ids == {loop.run_id} and ".." not in folder.parts else None

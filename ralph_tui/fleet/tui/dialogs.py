@@ -72,7 +72,7 @@ class StopFleet(ChoiceDialog[StopChoice]):
         self.dismiss(way)
 
     def accept_key(self, event: events.Key) -> bool:
-        """Handle keys that stop nothing: enter leaves the screen, q closes the dialog."""
+        """Handle keys that do not stop the fleet: enter leaves the screen, q closes the dialog."""
         if event.key in ("enter", "q") and self._leaving:
             self.dismiss("screen" if event.key == "enter" else "stay")
             return True

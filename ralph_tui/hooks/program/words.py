@@ -84,8 +84,8 @@ def end_text(level: str, percent: int, handoff: str) -> str:
 def fresh_session_text(percent: int, handoff: str) -> str:
     """Return the message for the user when a session stops after its checkpoint."""
     return (
-        f"ralph-tui: the session handed off at {percent} % of its context window; continuing here "
-        f"does not free it. {_fresh_hint(handoff)}"
+        f"ralph-tui: the session handed off at {percent} % of its context window, and "
+        f"continuing here does not empty it. {_fresh_hint(handoff)}"
     )
 
 

@@ -133,7 +133,7 @@ class Measured(NamedTuple):
 
     command: str = ""
     after: str = ""
-    """When it ran, such as ``after iteration 4``; ralph-tui's own words, not quoted."""
+    """When it ran, such as ``after iteration 4``; written by ralph-tui, so it is not quoted."""
     ok: bool | None = None
     """True if the command passed; None if it was not run."""
     passed: int | None = None
@@ -180,14 +180,14 @@ class Handoff(NamedTuple):
     summary: str = ""
     """The work in progress."""
     summary_by: str = "the agent"
-    """The author, in ralph-tui's own words, not quoted."""
+    """The author's name; written by ralph-tui, so it is not quoted."""
     files: tuple[FileInProgress, ...] = ()
     """Files in progress, most recently edited first."""
     calls: tuple[Call, ...] = ()
     """The last tool calls, latest first."""
     next_step: str = ""
     next_by: str = "the agent"
-    """The author, in ralph-tui's own words, not quoted."""
+    """The author's name; written by ralph-tui, so it is not quoted."""
     tests: Measured = Measured()
     questions: tuple[str, ...] = ()
     """Open questions and obstacles."""

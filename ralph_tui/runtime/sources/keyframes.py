@@ -22,7 +22,7 @@ FRAME = 1024
 
 
 class Keyframes:
-    """States stored at regular intervals of events, prepared before any jump.
+    """States stored once per interval of events, so that a replay can jump to any moment.
 
     A thread folds the record once. Stored states never change; callers receive copies.
     """

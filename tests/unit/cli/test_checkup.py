@@ -18,7 +18,6 @@ from ralph_tui.adapters.search.database import index_folder
 from ralph_tui.cli.checkup import CHECKS, Environment, Finding, run_checks
 from ralph_tui.cli.checkup.agents import check_agent, check_other_agents
 from ralph_tui.cli.checkup.disk import check_disk, check_watches
-from ralph_tui.cli.checkup.finding import NO_AGENT
 from ralph_tui.cli.checkup.git import check_git
 from ralph_tui.cli.checkup.records import check_records
 from ralph_tui.cli.checkup.set_up import check_messages, check_settings
@@ -491,11 +490,8 @@ class TestWords:
     def test_the_last_line_says_whether_a_run_can_begin(self) -> None:
         well, bad = Finding("warning", "x", "y"), Finding("problem", "x", "y")
         assert summary([well]).startswith("ready: ralph-tui run")
-        assert summary([bad]) == "1 problem prevents a run: see ✗ above"
-        lacks = Finding("problem", "agent", f"{NO_AGENT}; looked for claude")
-        assert summary([well, lacks]) == f"{NO_AGENT}: a run needs one of them, or --agent-command"
-        assert summary([lacks, bad]).startswith("2 problems prevent a run")
-        assert summary([bad, bad]).startswith("2 problems prevent a run")
+        assert summary([bad]) == "solve 1 problem before you start a run: see ✗ above"
+        assert summary([bad, bad]).startswith("solve 2 problems before you start a run")
         assert as_object([well, bad])["ready"] is False
         assert as_object([well])["findings"] == [
             {"level": "warning", "what": "x", "says": "y", "fix": ""}
