@@ -36,6 +36,8 @@ def test_the_screen_ends_with_the_command_that_stands_there(
         await driver.press(key)
         await driver.until(lambda: isinstance(driver.app.screen, Confirm))
         await driver.sees("in this terminal?")
+        await driver.sees("this screen closes, then in")
+        await driver.sees(str(tmp_path.parents[1]))
         await driver.press("escape")
         assert driver.app.next_command is None
         await driver.press(key, "y")

@@ -56,6 +56,7 @@ def test_the_screen_is_taken_without_the_dialog(tmp_path: Path, size: tuple[int,
         assert "into a file" not in said
         await driver.press("1")
         await driver.until(lambda: path_of(driver).endswith("screen-2.txt"))
+        await driver.sees("y copy its path")
         await driver.press("y")
         assert driver.app.clipboard == str(folder / "screen-2.txt")
         rows = driver.app.screen.query_one(ScrollText).rows

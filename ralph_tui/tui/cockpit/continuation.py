@@ -5,11 +5,13 @@ Rule: after one question, run exactly the command that the screen shows.
 
 import shlex
 from collections.abc import Callable
+from pathlib import Path
 from typing import Literal
 
 from ralph_tui.analysis.next_steps import explain_refusal, next_steps
 from ralph_tui.state.fleet_work import FleetWork
 from ralph_tui.tui.cockpit.run_screen import RunScreen
+from ralph_tui.tui.draw.spans import flat
 from ralph_tui.tui.modals.choice_dialog import Confirm
 
 ASKED = {
@@ -93,12 +95,14 @@ class Continuation:
         `is_valid` returns True while the question is still valid.
         """
         record = self._source.record
+        place = None if record is None or anywhere else record.worktree
+        outside = place is not None and not Path.cwd().is_relative_to(place)
+        where = f" in {flat(str(place))}" if outside else ""
 
         def on_answer(yes: bool | None) -> None:  # noqa: FBT001
             if yes:
-                place = None if record is None or anywhere else record.worktree
                 self._app.continue_with(shlex.split(words)[1:], place)
 
-        detail = f"this screen closes, then: {words}"
+        detail = f"this screen closes, then{where}: {words}"
         confirm = Confirm(question, detail, self._app.monotonic, is_valid, yes=verb)
         self._app.push_screen(confirm, on_answer)

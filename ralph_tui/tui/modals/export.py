@@ -62,6 +62,7 @@ class Export(ChoiceDialog[None]):
 
     def pairs(self) -> Sequence[Pair]:
         short = {"1": "text", "2": "picture", "3": "pane", "4": "report", "5": "events"}
+        short["y"] = "copy its path"
         return [(key, short.get(key, verb)) for key, verb in super().pairs()]
 
     def rows(self, width: int) -> list[Line]:
