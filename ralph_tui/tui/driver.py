@@ -13,6 +13,7 @@ from textual._xterm_parser import XTermParser
 from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
+from textual.timer import Timer, TimerCallback
 
 READ_BYTES = 1 << 12
 POLL_S = 0.1
@@ -129,3 +130,20 @@ class TerminalApp(App[str], inherit_bindings=False):
         self._close_messages_no_wait()
 
     _handle_exception = end_crashed  # Textual's name for it
+
+    def set_timer(
+        self,
+        delay: float,
+        callback: TimerCallback | None = None,
+        *,
+        name: str | None = None,
+        pause: bool = False,
+    ) -> Timer:
+        """Call a function once, even if a busy machine delays the timer's start.
+
+        Textual skips a timer whose time has passed before its task looks at the clock. It sets one
+        of 8 ms for a resize, and none while that is pending, so the screen would never fit again.
+        """
+        timer = super().set_timer(delay, callback, name=name, pause=pause)
+        timer._skip = False  # noqa: SLF001 - read when its task starts
+        return timer

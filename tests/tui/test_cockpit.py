@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from itertools import count
 
 import pytest
 from textual.widgets import TextArea
@@ -105,6 +106,18 @@ def test_a_resize_brings_other_places() -> None:
         await driver.pilot.resize_terminal(100, 30)
         await driver.sees("4 files  7 tests")
         frames(driver.text())
+
+    drive(live(story("running")), look)
+
+
+def test_a_resize_on_a_busy_machine_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = count(1)
+
+    async def look(driver: Driver) -> None:
+        # 9 ms between any two looks at the clock: longer than the timer that Textual sets.
+        monkeypatch.setattr("textual.timer._time.get_time", lambda: next(looks) * 0.009)
+        await driver.resize((140, 45))
+        await driver.resize((80, 24))
 
     drive(live(story("running")), look)
 
