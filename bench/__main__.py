@@ -28,6 +28,7 @@ from bench import (
 )
 from bench.machine import facts
 from bench.result import Result, Scale
+from ralph_tui.cli.fronts.garbage import enable_garbage_collector
 
 GROUPS: dict[str, Callable[[Scale], Iterator[Result]]] = {
     "paint": starting.first_paint,
@@ -61,6 +62,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="fewer rounds, smaller inputs")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
     arguments = parser.parse_args()
+    enable_garbage_collector()  # as a run does
     began = time.monotonic()
     results, failures = measure(arguments.only or GROUPS, Scale(arguments.quick))
     seconds = time.monotonic() - began

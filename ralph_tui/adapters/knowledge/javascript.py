@@ -2,11 +2,10 @@
 
 There are three differences from Python. Numbers look different (``1``, not ``1.0``; ``1e-7``), lone
 surrogates are escaped, and keys that are array indices come first. Numbers of any size have the
-precision of a double. Few learnings contain any of these, so Python's own writer, which is three
+precision of a double. Few learnings contain any of these, so pydantic's writer, which is twenty
 times as fast, writes the rest.
 """
 
-import json
 import math
 import re
 from collections.abc import Iterator
@@ -14,6 +13,8 @@ from decimal import Decimal
 from functools import lru_cache
 from json.encoder import encode_basestring
 from typing import Any
+
+from pydantic_core import to_json
 
 _EXACT = 1 << 53
 """Integers below this are exact as doubles."""
@@ -27,6 +28,8 @@ _OURS = [
         r"e[-+][0-9]+[,\]}]",
         *(rf"{before}-?[0-9]{{16}}" for before in (":", ",", r"\[")),
         r'"[0-9]+":',
+        "NaN",
+        "Infinity",
     )
 ]
 """Patterns for text that may differ between the writers. A match inside a string only costs time.
@@ -34,8 +37,7 @@ _OURS = [
 Each begins with a character that is fast to find; a single pattern takes four times as long.
 """
 _AT_ONCE = 20
-"""Number of values per call to Python's writer: calls are slow, but any value may need our own."""
-_PYTHON = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+"""Number of values per call of the fast writer: calls are slow, but any value may need our own."""
 
 
 def stringify(value: Any, indent: int = 0) -> str:
@@ -52,30 +54,29 @@ def stringify(value: Any, indent: int = 0) -> str:
 
 
 def _compact_lists(values: list[Any]) -> Iterator[str]:
-    """Write many values, several at once if Python's writer produces the same text for them."""
+    """Write many values, several at once if the fast writer produces the same text for them."""
     for start in range(0, len(values), _AT_ONCE):
         several = values[start : start + _AT_ONCE]
-        text = _by_python(several)
+        text = _quickly(several)
         yield text[1:-1] if text else ",".join(map(_compact, several))
 
 
 def _compact(value: Any) -> str:
-    """Write one value, with Python's writer if that produces the same text."""
-    if text := _by_python([value]):
+    """Write one value, with the fast writer if that produces the same text."""
+    if text := _quickly([value]):
         return text[1:-1]
     parts: list[str] = []
     _put(value, parts, "", "")
     return "".join(parts)
 
 
-def _by_python(values: list[Any]) -> str:
-    """Return the text of Python's writer; empty if it may differ from JavaScript's."""
+def _quickly(values: list[Any]) -> str:
+    """Return the text of the fast writer; empty if it may differ from JavaScript's."""
     try:
-        text = _PYTHON.encode(values)
-    except ValueError:  # a number that neither can write; our own writer raises the error
+        text = to_json(values, inf_nan_mode="constants").decode()
+    except ValueError:  # a lone surrogate
         return ""
-    plain = text.isascii() or _SURROGATE.search(text) is None
-    return text if plain and not any(found(text) for found in _OURS) else ""
+    return "" if any(found(text) for found in _OURS) else text
 
 
 def number(value: float) -> str:

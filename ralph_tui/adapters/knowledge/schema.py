@@ -3,74 +3,86 @@
 Unknown fields and unknown types of learnings are accepted and stay as they are.
 """
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from ralph_tui.adapters.knowledge.javascript import stringify
 from ralph_tui.text.sanitize import shorten
 
 Entry = dict[str, Any]
 """A learning as stored in the file."""
-Check = tuple[Callable[[Any], bool], str]
-
 VERSION = "1.0.0"
 MAX_COUNT = 10**9
 """The largest count of uses, runs or iterations; JSON itself allows numbers beyond any float."""
 
 
-def _is_count(value: Any) -> bool:
-    return _is_number(value) and 0 <= value <= MAX_COUNT and value == int(value)
+class _Check(NamedTuple):
+    """What a field's value must be."""
+
+    types: tuple[type, ...]
+    what: str
+    test: Callable[[Any], bool] | None = None
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _is_whole(value: float) -> bool:
+    return 0 <= value <= MAX_COUNT and value == int(value)
 
 
-def _is_texts(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+_TEXT = _Check((str,), "a string")
+_NAME = _Check((str,), "a non-empty string", bool)
+_OBJECT = _Check((dict,), "an object")
+_TRUTH = _Check((bool,), "true or false")
+_COUNT = _Check((int, float), "a whole number from 0", _is_whole)
+_SHARE = _Check((int, float), "a number from 0 to 1", lambda value: 0 <= value <= 1)
+_TEXTS = _Check((list,), "a list of strings", lambda value: all(type(one) is str for one in value))
+_CREDITS = _Check(
+    (dict,), "an object of lists of iterations", lambda value: all(map(_is_counts, value.values()))
+)
+_PROMOTIONS = _Check((list,), "a list of promotions", lambda value: all(map(_is_promotion, value)))
 
 
-def _is_credits(value: Any) -> bool:
-    return isinstance(value, dict) and all(
-        isinstance(given, list) and all(_is_count(one) for one in given) for given in value.values()
+def _is_counts(value: Any) -> bool:
+    return type(value) is list and all(
+        type(one) in (int, float) and _is_whole(one) for one in value
     )
 
 
-def _is_promotions(value: Any) -> bool:
-    return isinstance(value, list) and all(
-        isinstance(one, dict)
-        and all(isinstance(one.get(key), str) for key in ("id", "run", "by", "because"))
-        and isinstance(one.get("merged"), bool)
-        for one in value
+def _is_promotion(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and all(isinstance(value.get(key), str) for key in ("id", "run", "by", "because"))
+        and isinstance(value.get("merged"), bool)
     )
 
 
-_TEXT: Check = (lambda value: isinstance(value, str), "a string")
-_NAME: Check = (lambda value: isinstance(value, str) and value != "", "a non-empty string")
-_OBJECT: Check = (lambda value: isinstance(value, dict), "an object")
-_TRUTH: Check = (lambda value: isinstance(value, bool), "true or false")
-_COUNT: Check = (_is_count, "a whole number from 0")
-_SHARE: Check = (lambda value: _is_number(value) and 0 <= value <= 1, "a number from 0 to 1")
-
-_REQUIRED: Mapping[str, Check] = {"type": _NAME, "content": _OBJECT, "confidence": _SHARE}
-_OPTIONAL: Mapping[str, Check] = {
+_REQUIRED = ("type", "content", "confidence")
+_LEARNING: Mapping[str, _Check] = {
     "id": _NAME,
+    "type": _NAME,
+    "content": _OBJECT,
+    "confidence": _SHARE,
     "taskType": _TEXT,
-    "sourceLoops": (_is_texts, "a list of strings"),
+    "sourceLoops": _TEXTS,
     "useCount": _COUNT,
     "successRate": _SHARE,
     "uses": _COUNT,
     "successes": _COUNT,
     "createdAt": _TEXT,
     "updatedAt": _TEXT,
-    "restedRuns": (_is_texts, "a list of strings"),
+    "restedRuns": _TEXTS,
     "pinned": _TRUTH,
     "muted": _TRUTH,
-    "credits": (_is_credits, "an object of lists of iterations"),
-    "promotedFrom": (_is_promotions, "a list of promotions"),
+    "credits": _CREDITS,
+    "promotedFrom": _PROMOTIONS,
 }
-_STAGED: Mapping[str, Check] = {"learning": _OBJECT, "status": _NAME}
-_STAGED_OPTIONAL: Mapping[str, Check] = {"stagedAt": _TEXT, "run": _TEXT}
+_STAGED: Mapping[str, _Check] = {
+    "id": _NAME,
+    "learning": _OBJECT,
+    "status": _NAME,
+    "stagedAt": _TEXT,
+    "run": _TEXT,
+}
+_DOCUMENT: Mapping[str, _Check] = {"version": _TEXT, "stats": _OBJECT, "lastUpdated": _TEXT}
 
 
 def check(document: Any, held: str) -> None:
@@ -80,7 +92,7 @@ def check(document: Any, held: str) -> None:
     """
     if not isinstance(document, dict):
         raise ValueError("it is not an object")
-    _fields("it", document, {}, {"version": _TEXT, "stats": _OBJECT, "lastUpdated": _TEXT})
+    _check_fields("it", document, (), _DOCUMENT)
     found = document.get(held)
     if not isinstance(found, list):
         raise ValueError(f"it has no list of {held}")
@@ -93,26 +105,27 @@ def check(document: Any, held: str) -> None:
 
 def check_entry(where: str, entry: Entry, held: str = "learnings") -> None:
     """Check one entry; raise a ``ValueError`` whose text begins with `where`."""
-    _fields(where, entry, {"id": _NAME}, {})
     if held == "staged":
-        _fields(where, entry, _STAGED, _STAGED_OPTIONAL)
+        _check_fields(where, entry, ("id", "learning", "status"), _STAGED)
         where, entry = f"{where}.learning", entry["learning"]
-    _fields(where, entry, _REQUIRED, _OPTIONAL)
+        _check_fields(where, entry, _REQUIRED, _LEARNING)
+    else:
+        _check_fields(where, entry, ("id", *_REQUIRED), _LEARNING)
     if entry.get("successes", 0) > entry.get("uses", 0):
         raise ValueError(f"{where} has more successes than uses")
 
 
-def _fields(
-    where: str, entry: Entry, required: Mapping[str, Check], optional: Mapping[str, Check]
+def _check_fields(
+    where: str, entry: Entry, required: Sequence[str], checks: Mapping[str, _Check]
 ) -> None:
-    for name, (fits, what) in required.items():
+    for name in required:
         if name not in entry:
             raise ValueError(f"{where} has no {name}")
-        if not fits(entry[name]):
-            raise ValueError(f"{where}.{name} is {_shown(entry[name])}, not {what}")
-    for name, (fits, what) in optional.items():
-        if name in entry and not fits(entry[name]):
-            raise ValueError(f"{where}.{name} is {_shown(entry[name])}, not {what}")
+    for name, value in entry.items():
+        if name in checks:
+            types, what, test = checks[name]
+            if type(value) not in types or (test is not None and not test(value)):
+                raise ValueError(f"{where}.{name} is {_shown(value)}, not {what}")
 
 
 def _shown(value: Any) -> str:
