@@ -20,9 +20,9 @@ from ralph_tui.text.sanitize import clip, one_line
 
 T = TypeVar("T")
 LONGEST = 300
-"""Maximum characters of an exception's message in the log; the traceback has the rest."""
+"""Maximum length of an exception's message in the log, in characters."""
 LONGEST_TRACEBACK = 20_000
-"""Maximum characters of a traceback; its end, the most informative part, is kept."""
+"""Maximum length of a traceback, in characters; its end, the most informative part, is kept."""
 
 
 def guarded(

@@ -37,9 +37,9 @@ class RunRow:
     cost_estimated: bool = False
     started: datetime | None = None
     updated: datetime | None = None
-    """Time of its end; of its last event if it is live; of its last activity if it was lost."""
+    """Time of its end, of its last event if it is live, or of its last activity if it was lost."""
     seconds: float = 0.0
-    """Duration without the time between an end and a resume."""
+    """Working time, which excludes any time between an end and a resume."""
     live: bool = False
     """True if a process runs it or, for a loop recorded by hooks, if it was active recently."""
     question: bool = False

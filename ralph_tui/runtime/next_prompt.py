@@ -27,7 +27,10 @@ class NextPrompt(NamedTuple):
     iteration: int
     text: str
     cut_off: int
-    """The previous iteration if it was cut off, else 0; a resume measures what it changed."""
+    """Number of the last iteration if it was cut off; otherwise 0.
+
+    A resumed run measures that iteration's changes before it continues.
+    """
     outcome: str
     """The run's outcome: ``died`` if its process is gone, empty while it runs."""
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ralph_tui.runtime.assembly import AssembledRun
 
 LOOK_S = 1.0
-"""Seconds between two checks for a resume from another terminal."""
+"""How often to check whether another terminal has resumed the run, in seconds."""
 
 
 class Steering:

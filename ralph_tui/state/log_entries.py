@@ -75,10 +75,10 @@ class LogEntries(Part):
         self.recomputed = False
         """True for a run recorded by another tool: our layers compute their findings now."""
         self.asking: LogEntry | None = None
-        """The entry of the latest question."""
+        """The log entry for the latest question."""
         self._clock = 0
         self._touched: dict[int, int] = {}
-        """When each entry was last changed, by number, in order of change."""
+        """Clock value of each entry's last change, by entry number, in order of change."""
 
     def changed_since(self, clock: int) -> tuple[int, int]:
         """Return the current clock and the first entry that was changed or added since `clock`."""

@@ -89,7 +89,7 @@ class MemoryFold(Fold):
         self.looked_up_at: int | None = None
         """The iteration of the last retrieval; None before the first."""
         self.seen: dict[str, SeenLearning] = {}
-        """Keyed by id; the most recently retrieved or learned come last."""
+        """Learnings by id; those retrieved or learned most recently come last."""
         self._unsent = False
         """True if no prompt has been prepared since the last retrieval."""
         self.again = ""

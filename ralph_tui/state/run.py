@@ -11,7 +11,7 @@ from ralph_tui.state.goal import Goal
 from ralph_tui.state.spending import Spending
 
 JUMP_S = 300.0
-"""A longer gap before a process died suggests a changed clock or a sleeping machine."""
+"""Seconds; a longer gap between two events suggests a changed clock or a sleeping machine."""
 
 
 class Elapsed:
@@ -22,10 +22,10 @@ class Elapsed:
         self.started_at: datetime | None = None
         self.ended_at: datetime | None = None
         self.away_s = 0.0
-        """Seconds since the start that do not count as work.
+        """Seconds since the start that do not count as working time.
 
-        They cover the time between an end and a resume, and jumps of the wall clock. They are
-        negative if the clock was set far back.
+        They include the time between an end and a resume, and jumps of the wall clock. Negative if
+        the clock was set far back.
         """
         self._seen_at: datetime | None = None
         self._jumps_s = 0.0  # since the working time was last recorded

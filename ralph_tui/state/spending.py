@@ -9,7 +9,7 @@ from ralph_tui import events as ev
 _NEVER_BEGAN = frozenset(
     {"limited", "auth", "missing", "not_started", "unknown_model", "unresumable"}
 )
-"""Outcomes of sessions that cost nothing if they did nothing."""
+"""Outcomes of sessions that cost nothing if they used no tokens and called no tools."""
 
 
 def lacks_cost(event: ev.SessionFinished) -> bool:
@@ -29,7 +29,7 @@ class Spending:
         self._reported = False
         """True if any cost was reported."""
         self._lacking = self._iteration_lacking = False
-        """True if part of the cost is unreported: in the run, in this iteration."""
+        """True if some cost was not reported: of the run, and of this iteration."""
         self._estimated_before = self._session_estimated = False
         self._cost_before = 0.0
         self._tokens_before = 0

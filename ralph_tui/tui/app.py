@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from ralph_tui.ports.source import Source
 
 PAINTED_S = 0.3
-"""Seconds after which the effect of a key counts as painted."""
+"""Seconds after which a key's effect is assumed to be on the screen."""
 MOST = 100_000
-"""Number of new objects above which collection is not postponed even if more keys arrive."""
+"""Maximum number of new objects; beyond it, further keys no longer postpone the collection."""
 
 
 class CollectionPause:
@@ -215,7 +215,7 @@ class SideScreens(NamedTuple):
 
 
 COCKPIT, SEARCH, RECORDED = "cockpit", "search", "recorded"
-"""Further modes: the replacement of the first screen, and the screens beside it."""
+"""Further modes: the screen that replaces the first one, and two side screens."""
 
 
 class RalphApp(TerminalApp, inherit_bindings=False):

@@ -9,7 +9,7 @@ from ralph_tui.text.words import without_particulars
 
 MANY_ACTIONS = 5000
 LOW = 30.0
-"""Points: a lower mean completion is too low for so many actions."""
+"""Mean completion, in points, below which `MANY_ACTIONS` actions are too many."""
 IDLE_ACTIONS = 1000
 
 
@@ -18,21 +18,21 @@ class Trail:
     """Totals and streaks up to the latest measurement."""
 
     actions: int = 0
-    """In the whole run."""
+    """Number of actions in the run so far."""
     idle_actions: int = 0
-    """Actions since the best last rose by a whole gain."""
+    """Number of actions since the best completion last rose by at least one full gain."""
     best: float | None = None
-    """The best from which `idle_actions` count, points; None before the first measurement."""
+    """The best completion at the start of that count, in points; None before any measurement."""
     completion: float = 0.0
-    """Sum of all measurements, points."""
+    """Sum of all measurements, in points."""
     deviations: int = 0
-    """Iterations in a row off the objective."""
+    """Number of latest consecutive iterations off the objective."""
     error: str = ""
     """The latest session's failure, without details that vary between sessions."""
     errors: int = 0
-    """Sessions in a row with that failure."""
+    """Number of latest consecutive sessions with that failure."""
     invalid: tuple[tuple[str, int], ...] = ()
-    """Each latest validation error, and its consecutive iterations without a new best."""
+    """Current validation errors, each with its latest consecutive iterations without a new best."""
     conflicted: bool = False
     """True if there were unresolved git conflicts."""
 

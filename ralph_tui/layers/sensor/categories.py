@@ -11,7 +11,7 @@ from ralph_tui.events import FilesChanged
 from ralph_tui.events.workspace import Category, CategoryTotal, FileChange
 
 SHOWN_CHANGES = 200
-"""Maximum changes listed in one event; its totals count every change."""
+"""Maximum number of changes listed in one event; its totals include every change."""
 
 _TEST = {"test", "tests", "spec", "specs", "__tests__", "conftest", "e2e"}
 _TOKENS = re.compile(r"[/._-]")

@@ -13,9 +13,9 @@ from ralph_tui.layers.sensor.plan import Progress
 from ralph_tui.text.sanitize import shorten
 
 MAX_ITEMS = 500
-"""Maximum open plan items that are tracked."""
+"""Maximum number of open plan items to track."""
 LONGEST_ITEM = 300
-"""Maximum characters of a named item."""
+"""Maximum length of the next item's text, in characters."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Novelty:
     """Tests or items that have been open, and which of them have been closed since."""
 
     open: frozenset[str] = frozenset()
-    """Failing tests, or hashes of unticked items, that were open whenever they were checked."""
+    """Tests that have failed and never passed since, or hashes of items that were never ticked."""
     closed: frozenset[str] = frozenset()
     """Tests or items that were once open and later closed; closing them again is not news."""
 

@@ -21,11 +21,11 @@ class Progress:
 
     done: int
     total: int
-    """At least 1."""
+    """Number of items, at least 1."""
     items: tuple[Item, ...] = field(default=(), compare=False)
     """Every item, in file order."""
     indents: tuple[int, ...] = field(default=(), compare=False)
-    """Columns by which each item is indented; empty for stories, which have no parts."""
+    """Each item's indentation in columns; empty for stories, which have no sub-items."""
 
     def open_parts(self) -> tuple[Item, ...]:
         """Return the sub-items of the first open item: those below it that are indented further."""

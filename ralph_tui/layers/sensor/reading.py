@@ -30,7 +30,10 @@ class Reading:
     added: int = 0
     regained: bool = False
     lost: tuple[int, int, int] | None = None
-    """Passed, total and expected tests when a command that passes counts fewer, or none at all."""
+    """Passed, counted and expected tests.
+
+    None unless a command that passed at the baseline now counts fewer tests than expected.
+    """
     warnings: tuple[str, ...] = ()
     """Sentences to log at level WARN."""
 
@@ -52,7 +55,7 @@ class SensorState:
     """The source used for this run; None until one has a value."""
     silent: int = 0
     value: float = 0.0
-    """The last measurement, points."""
+    """The last measurement, in points."""
     most: int = 0
     """T: the number of expected tests."""
     passed: int | None = None
@@ -75,7 +78,7 @@ class SensorState:
     """Plan items that were open, and which of them have been ticked since."""
     still_open: tuple[str, ...] = ()
     next_item: str = ""
-    """With `still_open`, the plan as last read: deleting the file does not remove its items."""
+    """From the last plan that was read, like `still_open`: deleting the plan clears neither."""
 
     @property
     def guards(self) -> bool:

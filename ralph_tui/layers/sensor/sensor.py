@@ -46,9 +46,12 @@ UNPROVEN = 99.9
 MEASURED: tuple[ReadingSource, ...] = ("tests", "plan")
 """Sources that measure rather than claim."""
 JUMP = 10
-"""Growth factor of the number of tests that is doubted if no test file changed."""
+"""Growth factor of the number of tests that triggers a warning if no test file has changed."""
 PATIENCE = 3
-"""Silent measurements in a row before another claim takes over or windows restart."""
+"""Number of consecutive silent measurements at which another claim takes over.
+
+If tests or a plan were silent for that long, windows restart when their counts return.
+"""
 
 
 class Sensor:

@@ -39,9 +39,9 @@ class Checkpoints(Step):
         self._memory = run.ports.memory
         self._session_id = ""
         self._session_began: datetime | None = None
-        """None between sessions."""
+        """When the running session began; None between sessions."""
         self._session_tree = ""
-        """Tree at the start of a session that took over from another; empty: the boundary's."""
+        """Tree at this iteration's latest handoff; empty before the first one."""
         self._started = False
         """True once this iteration has its start checkpoint."""
         self._last_number = 0

@@ -41,13 +41,13 @@ INSTEAD: dict[Purpose, str] = {
 }
 """The consequence of a missing answer, for log messages."""
 SHORTEST_S = 1.0
-"""Minimum seconds left of a time limit for a second question."""
+"""Minimum time left, in seconds, to ask the model again within the same time limit."""
 REPAIRED: tuple[Purpose, ...] = ("prompt",)
 """Purposes for which ralph-tui repeats the question if the answer cannot be used."""
 LATE_S = 5.0
 """Seconds to wait for a late answer, or for a question to be cancelled."""
 MAX_REPLY = 4000
-"""Maximum characters of an unusable answer in the repeated question."""
+"""Maximum characters of the unusable answer that the repeated question quotes."""
 CANCELLED = "The question was cancelled because the run is ending."
 
 

@@ -19,14 +19,20 @@ LOOK_S = 3.0
 READ_S = 10.0
 """Seconds to wait for the plan between two sessions."""
 GAIN = 5.0
-"""Percentage points of the window that a fresh session must gain: the size of the smallest item."""
+"""Minimum share of the window that a fresh session must free, in percentage points.
+
+This is the size of the smallest item.
+"""
 FEW_CALLS = 3
-"""Tool calls too few to finish an item: one each to read, change and test something."""
+"""With at most this many tool calls left before the checkpoint, no new item is begun.
+
+Even a small item takes one call each to read, change and test something.
+"""
 
 LONGEST = 500
-"""Maximum characters of an item that are recorded."""
+"""Maximum length of an item's recorded text, in characters."""
 LATER = 20
-"""Maximum number of later open items that are recorded."""
+"""Maximum number of later open items to record."""
 MEDIUM = estimate("")
 """Estimate for an unknown item."""
 
@@ -37,13 +43,13 @@ class PlanItems(Step):
     def __init__(self, run: Run) -> None:
         super().__init__(run)
         self.unfit = ""
-        """Why a fresh session should take the next item, as a sentence; empty if none need."""
+        """Why the next item needs a fresh session, as a sentence; empty if it does not."""
         self._host = run.scheduler.host
         self._job: Job | None = None
         self._due = 0.0
         self._signs: tuple[object, ...] | None = None
         self._unsure: str | None = None
-        """An item read only once so far: a plan that is being written may lack some items."""
+        """The next item if it was read only once so far: the plan may still be half written."""
         self._settled = False
         """True once this session's first item is known."""
         self._failed = False

@@ -38,7 +38,7 @@ from ralph_tui.text.terms import sender_label
 SEND = Option(key="y", answer="send", verb="send it unchanged")
 EDIT = Option(key="e", answer="send", verb="edit it, then send it", takes="instructions")
 MAX_EDITABLE = 100_000
-"""Maximum characters of an answer."""
+"""Maximum length of a prompt that the user can edit, in characters."""
 NEXT_PROMPT = "next-prompt.md"
 SYSTEM_CONTEXT = "system-context.md"
 

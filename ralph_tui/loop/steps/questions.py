@@ -21,7 +21,7 @@ from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.escalation import Escalation
 
 POSTPONED_S = 60.0
-"""Seconds; a smaller change of the deadline is not recorded."""
+"""Seconds by which a deadline must move for the change to be recorded before it is due."""
 OnAnswer = Callable[[ev.QuestionAnswered], None]
 
 
@@ -30,11 +30,11 @@ class _Open:
     asked: ev.QuestionAsked
     on_answer: OnAnswer
     escalate_at: datetime | None
-    """When to notify absent people; None if that was done or is not needed."""
+    """When to notify people who are away; None if that was done or is not needed."""
     within: timedelta
     """How long the question waits after the user's last activity."""
     since: datetime | None
-    """Only keys pressed after this postpone the deadline; None: earlier ones do as well."""
+    """Keys pressed before this time do not postpone the deadline; None: every key does."""
 
 
 class QuestionAsker(Step):

@@ -83,7 +83,7 @@ T = TypeVar("T")
 LOOK_S = 1.0
 """Seconds to wait for one inbox item; timers are checked in between."""
 JOB_S = 120.0
-"""Seconds a layer waits for a result that the run can do without."""
+"""Seconds that a layer waits for a result that the run can do without."""
 ENDING_S = 5.0
 """The same, once the user has ended the run."""
 
@@ -118,7 +118,7 @@ class Scheduler:
         self._closing = False
         self._pending: list[Job] = []
         self.seen_at: datetime | None = None
-        """When the user last pressed a key at a screen of the run."""
+        """When the user was last active on a screen of the run; None if never."""
         self._timer: tuple[float, float, Callable[[], None]] | None = None
 
     def record(self, event: Event) -> None:

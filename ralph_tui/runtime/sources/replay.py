@@ -105,9 +105,9 @@ def _longest(at: Sequence[float]) -> float:
 
 
 POLL_S = 0.03
-"""Seconds a poll may fold: a far jump with no keyframe nearby takes several polls."""
+"""Maximum seconds of folding per poll: a jump far from any keyframe takes several polls."""
 LOOK_S = 1.0
-"""Seconds between two checks for growth of the record."""
+"""How often to check whether the record has grown, in seconds."""
 SPEEDS = (1, 2, 4, 8, 16, 32, TOP_SPEED, 0)
 """Replay speeds; 0 is instant: as fast as the screen can follow."""
 FIRST_SPEED = 8
@@ -157,13 +157,13 @@ class Replay:
         self._keyframes = Keyframes(self._record)
         self._applied = 0
         self._since = 0.0
-        """Replay seconds since the event at the position."""
+        """Replay time since the event at the current position, in seconds."""
         self._last: float | None = None
         self._look_due = 0.0
         self._unattended = False
         self._after = timedelta()
         self._given = self._last_note = note
-        """The note given, and the note last set."""
+        """The caller's note, and the note that this object last set itself."""
         self._update_note()
 
     def begin(self) -> None:

@@ -36,7 +36,7 @@ BESIDE: dict[str, Sequence[tuple[str, str]]] = {
         ("┼", "start of an iteration"),
     ),
 }
-"""Keys of single panes, and mouse actions, by task; ``{name}`` stands for that action's key."""
+"""Mouse actions and the keys of individual panes, by task; ``{name}`` becomes that action's key."""
 IN_A_QUESTION: Block = (
     "in a question",
     (
@@ -56,7 +56,7 @@ PAIRED: dict[str, tuple[str, str]] = {
     "start": ("end", "go to the start or end"),
     "next_mark": ("previous_mark", "next or previous alarm"),
 }
-"""Pairs of actions that share a row: the first maps to the second, and to the help for both."""
+"""Actions that share a row: the first maps to the second, and to the help text for both."""
 LEARNINGS: Block = (
     "learnings",
     (("5, enter", "show a learning's details"), ("* m e x", "pin, mute, edit, delete it")),

@@ -13,11 +13,11 @@ HZ = 15
 QUIET_HZ = 5
 """Polls per second after a quiet period; a key restores the full rate at once."""
 NOTIFIED_HZ = 2
-"""Polls per second if each new event triggers a poll: only clocks are left to refresh."""
+"""Quiet rate, in polls per second, if each new event triggers a poll: only clocks need updates."""
 QUIET_AFTER = 2 * HZ
 """Number of polls without news before the rate drops."""
 BEHIND = 5
-"""Polls per redraw behind a dialog, so that redraws do not delay the dialog's keys."""
+"""Polls per redraw of the screen behind a dialog; more redraws would delay the dialog's keys."""
 
 
 class Rhythm:

@@ -17,9 +17,9 @@ from ralph_tui.tui.field_keys import take_own_key
 from ralph_tui.tui.modals.modal import Modal, Pair
 
 MAX_CHARACTERS = 100_000
-"""Maximum characters in one text."""
+"""Maximum length of a text, in characters."""
 LONGEST_LINE = 10_000
-"""Maximum characters in a line to wrap: longer ones would be slow to rewrap at every key."""
+"""Maximum length of a line that is wrapped: wrapping a longer one at every key would be slow."""
 
 
 class PlainArea(TextArea):
@@ -85,7 +85,7 @@ class TextDraft(Modal[DraftResult]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "keep", show=False, priority=True)]
     COMMON_KEYS = ()
     SENDS = "send"
-    """The verb shown for enter."""
+    """The label of the enter key."""
 
     def __init__(self, title: str, draft: str, clock: Callable[[], float] = monotonic) -> None:
         super().__init__(clock)

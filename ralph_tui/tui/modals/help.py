@@ -18,9 +18,9 @@ from ralph_tui.tui.modals.scroll_text import ReadDialog, ScrollText
 LEFT, RIGHT, GAP = 8, 27, 2
 """Width in cells of a key, of its explanation, and of the gap between columns."""
 LEAST = LEFT + 1 + RIGHT
-"""Width in cells; in narrower columns, text that does not fit beside its key goes below it."""
+"""Column width, in cells, below which text that does not fit beside its key goes below it."""
 FRAME = 4
-"""Width in cells of the frame with its margin; in rows, it takes half as many."""
+"""Cells of each row that the frame and its margin take."""
 
 AT_WORK = ("starting", "agent", "thinking", "verifying", "limited", "paused")
 """Phases of an unfinished run."""

@@ -27,7 +27,7 @@ T = TypeVar("T")
 ARROWS = {"left": "←", "right": "→", "up": "↑", "down": "↓"}
 
 EARLY_S = 0.4
-"""Seconds after opening in which keys are ignored: they were meant for the screen below."""
+"""Seconds after opening during which keys are ignored: they were meant for the screen below."""
 STILL_S, LONGEST_S = 1.0, 1.5
 """Seconds for which a dialog with letter keys ignores further keys after it has ignored one.
 
@@ -41,7 +41,7 @@ HEADER, BELOW = 3, 2
 NO_FURTHER = "nothing more in that direction"
 
 Pair = tuple[str, str]
-"""A key as shown, and its effect, which is empty if the next pair names the effect of both."""
+"""A key as shown, and its effect; if that is empty, the next pair's effect applies to both."""
 
 
 NAMES = {

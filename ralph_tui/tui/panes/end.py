@@ -32,7 +32,7 @@ MAX_ASKED = 3
 """Maximum number of interventions listed here; the event log has them all."""
 LONGEST_OBJECTIVE = 400
 SHORTEST_OBJECTIVE = 40
-"""Minimum characters of an objective in shown commands; copied and executed ones have it all."""
+"""Minimum characters of an objective in a displayed command; copied commands have all of it."""
 LONGEST = 12
 """Maximum number of rows of one command."""
 

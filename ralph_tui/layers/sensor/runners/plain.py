@@ -19,7 +19,7 @@ from ralph_tui.layers.sensor.runners.table import (
 )
 
 LAST_LINES = 20
-"""Lines at the end of the output in which such a line counts."""
+"""How many lines at the end of the output are searched for plain totals."""
 
 _TEXT = r"\d{1,12} [A-Za-z]+(?: [A-Za-z]+)?"
 _PAIR = r"[A-Za-z]+(?: [A-Za-z]+)?[:=] *\d{1,12}"

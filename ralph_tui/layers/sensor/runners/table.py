@@ -17,9 +17,9 @@ _WORDS = ("name", "errors")
 """Fields of a row that are not patterns."""
 _MOST_PARTS = 10_000
 LONGEST = 1000
-"""Characters; a longer line is neither a total nor a name, and would be slow to match."""
+"""Maximum characters of a line; a longer one is no total or name, and would be slow to match."""
 _NEAR = 2
-"""Lines between totals that belong together, such as one line per number."""
+"""Maximum distance, in lines, between totals of one run, such as one line per number."""
 
 
 def any_of(rows: Sequence["Format"]) -> re.Pattern[str]:
@@ -44,27 +44,27 @@ class Format:
     Without numbers, no test ran.
     """
     after_blank: bool = False
-    """A total counts only below a blank line."""
+    """True if a total counts only below a blank line."""
     begin: str = ""
-    """Starts a run's report."""
+    """The first line of a run's report."""
     failing: str = ""
     """A failing test; the groups are its name."""
     counts_names: bool = False
-    """The totals say how many tests ran, but not how many failed: count the failing ones."""
+    """True if the totals do not say how many tests failed: count the failing ones by line."""
     listing: str = ""
-    """The heading above such names; if its group is empty, the names below it are not failures."""
+    """Heading above test names; if one of its groups matched nothing, the tests did not fail."""
     one_below: bool = False
-    """Only the line below a heading is a name."""
+    """True if only the first name below a heading counts."""
     passing: str = ""
     """A passing test, counted if the totals do not say how many passed."""
     skipping: str = ""
     """A skipped test that the totals count like any other test."""
     part: str = ""
-    """Tests that ran, possibly without a total; the group is their name."""
+    """A group of tests that ran, with or without a total; the pattern's group is its name."""
     counted: str = ""
-    """Such tests with a total. If a runner has others, its counts are unknown."""
+    """A group of tests with a total. If any other group ran, the runner's counts are unknown."""
     broken: str = ""
-    """An error of tests that cannot be loaded or compiled; the group is its text."""
+    """An error while loading or compiling tests; the pattern's group is its text."""
     errors: Literal["tests", "beside", "failures"] = "tests"
     """How errors are counted: as tests, in addition to the tests, or also among the failures."""
 
