@@ -41,12 +41,12 @@ def _row(point: CheckpointPoint, data: CheckpointData | None) -> str:
     row += f"  {duration(point.duration_s):>7}  {snapshot:<12}"
     if data is None:
         return f"{row}  {point.note}".rstrip()
-    git = data.git_status
+    git, counts = data.git_status, data.git_status.counts
     parts = [
-        f"Git: {len(git.modified)} modified",
-        f"{len(git.staged)} staged",
-        f"{len(git.untracked)} untracked",
-        count(len(data.aiwg_state.files), "artifact"),
+        f"Git: {counts.modified} modified",
+        f"{counts.staged} staged",
+        f"{counts.untracked} untracked",
+        count(data.aiwg_state.count, "artifact"),
     ]
     parts += [memory_size(data.memory.rss)] if data.memory.rss else []
     parts += [git.error] if git.error else []

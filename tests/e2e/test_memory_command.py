@@ -474,6 +474,7 @@ def attempt(
     iterations: int,
     *,
     sessions: int = 0,
+    measured: int = 0,
     learnings: Sequence[object] = (),
 ) -> None:
     place = ralph_folder(folder.parents[1]) / "tasks" / task / "attempts" / f"{number:03}"
@@ -489,7 +490,13 @@ def attempt(
                 "started": "2026-01-01T00:00:00Z",
                 "updated": "2026-01-01T00:00:00Z",
                 "plan": {},
-                "execution": {"iterations": iterations, "sessions": sessions},
+                "execution": {
+                    "iterations": iterations,
+                    "sessions": sessions,
+                    "quality_history": [
+                        {"iteration": n, "quality": 0, "delta": 0} for n in range(measured + 1)
+                    ],
+                },
                 "learnings": learnings,
                 "outcome": {"status": "success", "reason": "", "outcome": outcome},
             }
@@ -534,8 +541,9 @@ def test_stats_tell_what_attempts_needed_and_what_learnings_earn(folder: Path) -
 
 def test_stats_tell_whether_retries_get_better_and_go_further(folder: Path) -> None:
     taught = {"learning_id": "l", "type": "strategy", "text": "x", "confidence": 1, "prompts": [1]}
-    attempt(folder, "task-001", 1, "limit_reached", 4, sessions=4)
-    attempt(folder, "task-001", 2, "completed", 6, sessions=3, learnings=[taught])
+    unused = [{**taught, "prompts": []}, {**taught, "origin": "learned"}]
+    attempt(folder, "task-001", 1, "limit_reached", 4, sessions=4, learnings=unused)
+    attempt(folder, "task-001", 2, "completed", 7, sessions=3, measured=6, learnings=[taught])
     attempt(folder, "task-001", 3, "interrupted", 1, sessions=1)
     out = memory(folder, "stats").stdout
     assert max(map(len, out.splitlines())) <= 80

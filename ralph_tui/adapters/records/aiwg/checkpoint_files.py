@@ -37,6 +37,16 @@ class GitState(Camel):
     """Number of files that are not listed, by list."""
     error: Line | None = None
 
+    @property
+    def counts(self) -> "GitCounts":
+        """The number of files in each list, including those that are not listed."""
+        more = self.omitted or {}
+        return GitCounts(
+            modified=len(self.modified) + more.get("modified", 0),
+            staged=len(self.staged) + more.get("staged", 0),
+            untracked=len(self.untracked) + more.get("untracked", 0),
+        )
+
 
 class AiwgState(Camel):
     """Files below ``.aiwg``, relative to it, without ralph-tui's own records."""
@@ -44,7 +54,14 @@ class AiwgState(Camel):
     files: list[Line] = []
     sizes: dict[Line, int] = {}
     """Bytes."""
+    omitted: int | None = None
+    """Number of files that are not listed."""
     error: Line | None = None
+
+    @property
+    def count(self) -> int:
+        """The number of files, including those that are not listed."""
+        return len(self.files) + (self.omitted or 0)
 
 
 class Memory(Camel):
@@ -72,7 +89,7 @@ class CheckpointData(Camel):
 
 
 class GitCounts(Camel):
-    """Number of files in each list of `GitState`."""
+    """`GitState.counts`."""
 
     modified: int
     staged: int
@@ -125,12 +142,8 @@ def summarize(checkpoints: Sequence[CheckpointData]) -> CheckpointsSummary:
                 timestamp=one.timestamp,
                 duration=one.duration,
                 files_modified=len(one.files_modified),
-                git_status=GitCounts(
-                    modified=len(one.git_status.modified),
-                    staged=len(one.git_status.staged),
-                    untracked=len(one.git_status.untracked),
-                ),
-                aiwg_files=len(one.aiwg_state.files),
+                git_status=one.git_status.counts,
+                aiwg_files=one.aiwg_state.count,
             )
             for one in checkpoints
         ],
@@ -187,12 +200,15 @@ def _git_state(read_git: Callable[[], GitFacts]) -> GitState:
         git = read_git()
     except RalphError as error:
         return GitState(error=str(error))
+    omitted = {
+        "modified" if name == "unstaged" else name: more for name, more in git.omitted.items()
+    }
     return GitState(
         branch=git.branch,
         modified=git.unstaged[:MAX_FILES],
         untracked=git.untracked[:MAX_FILES],
         staged=git.staged[:MAX_FILES],
-        omitted=git.omitted or None,
+        omitted=omitted or None,
     )
 
 
@@ -206,7 +222,12 @@ def scan_aiwg(root: Path) -> AiwgState:
     problems: list[str] = []
     found = aiwg_files(root, problems.append)
     sizes = {name: facts.st_size for name, facts in sorted(found.items())[:MAX_FILES]}
-    return AiwgState(files=[*sizes], sizes=sizes, error=problems[0] if problems else None)
+    return AiwgState(
+        files=[*sizes],
+        sizes=sizes,
+        omitted=len(found) - len(sizes) or None,
+        error=problems[0] if problems else None,
+    )
 
 
 @dataclass(frozen=True)

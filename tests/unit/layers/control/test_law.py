@@ -22,7 +22,7 @@ from ralph_tui.layers.control.law import (
     phase_of,
     volatility_class,
 )
-from ralph_tui.layers.settings import ControlSettings
+from ralph_tui.layers.settings import ControlSettings, OversightSettings
 from tests.rows import each_row
 
 STEADY = [10, 20, 30, 40, 50, 60, 70, 80, 90, 100]
@@ -153,7 +153,9 @@ def test_a_stuck_loop_is_corrected_harder_unless_it_oscillates() -> None:
     assert {row.profile for row in simulate([30.0] * 5, max_iterations=50, control=never)} == {
         "exploration"
     }
-    both = simulate([40, 60, 40, 60, 40, 60, 40.0, 40, 40, 40], control=ControlSettings(patience=9))
+    unwatched = OversightSettings(enabled=False)  # no redirect that damps the gains
+    both = simulate([40, 60] * 8, max_iterations=50, oversight=unwatched)
+    assert {"OSCILLATING", "STUCK"} <= set(both[-1].alarms)
     assert "aggressive" not in {row.profile for row in both if "OSCILLATING" in row.alarms}
 
 

@@ -93,6 +93,7 @@ def asked_about_strategy(history: dict[str, Any], *, estimated: bool = False) ->
 
 def test_recorded_histories_reach_every_approach() -> None:
     stuck = [history for history in HISTORIES if history["label"] == "stuck"]
+    assert {next(approaches(run, Grounds())) for run in stuck} == {"persist"}
     assert {one for run in stuck for one in approaches(run, Grounds())} == {"persist", "pivot"}
     assert {one for run in stuck for one in approaches(run)} == {"pivot", "escalate"}
 

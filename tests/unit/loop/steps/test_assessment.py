@@ -408,9 +408,12 @@ def test_artifacts_of_earlier_iterations_stay_until_they_are_gone() -> None:
         if isinstance(event, ev.StepEntered) and event.step == 10 and event.iteration <= 3:
             new, gone = seen[event.iteration - 1]
             world.traces = Traces(artifacts=(new,), gone=gone)
+            tracked = FileChange(path=".aiwg/d.md", status="modified", category="aiwg")
+            world.workspace.changed = [tracked] if event.iteration == 2 else []
     kept = [of(world, k).context_files.artifacts for k in (1, 2, 3)]
-    assert kept == [["a.md"], ["b.md", "a.md"], ["c.md", "b.md"]]
-    assert "- b.md (artifact changed in this run)" in world.agent.prompts[3]
+    assert kept == [["a.md"], ["b.md", ".aiwg/d.md", "a.md"], ["c.md", "b.md", ".aiwg/d.md"]]
+    for name in ("c.md", "b.md", ".aiwg/d.md"):
+        assert f"- {name} (artifact changed in this run)" in world.agent.prompts[3]
 
 
 def test_artifacts_that_git_does_not_see_are_accomplishments() -> None:

@@ -113,6 +113,8 @@ def test_a_checkpoint_names_the_files_and_a_start_the_interval() -> None:
     start, end = (e for e in world.all(CheckpointCaptured) if e.iteration == 1)
     assert (start.interval_s, start.modified) == (600, [])
     assert (end.interval_s, end.files, end.modified) == (0, 1, ["a.py"])
+    off = World([2, 10], settings=Settings(checkpoints=CheckpointSettings(enabled=False))).run()
+    assert {e.interval_s for e in off.all(CheckpointCaptured)} == {0}
 
 
 class Written(NoCheckpointFiles):

@@ -19,7 +19,9 @@ from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.base.errors import KnowledgeError
 from ralph_tui.cli.status_words import status_text
 from ralph_tui.commands import ChangeLearning, Instruct
+from ralph_tui.config.files import REPOSITORY_FILE
 from ralph_tui.config.settings import Settings
+from ralph_tui.config.sources import load, user_config_file
 from ralph_tui.events.memory import Change, Learning
 from ralph_tui.layers.intelligence import IntelligenceSettings
 from ralph_tui.layers.intelligence.template import parse_template
@@ -537,15 +539,29 @@ def test_a_run_that_is_resumed_anywhere_says_nothing_of_memory_twice() -> None:
     assert cuts > 30
 
 
-def test_the_settings_of_memory_reach_the_prompt_and_the_reflections() -> None:
+def test_the_settings_of_memory_reach_the_prompt_and_the_reflections(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rules = MemorySettings(min_confidence=0.95, reflect_on=("failure",))
     run = World([3, 10], knowledge=Remembered(), settings=Settings(memory=rules)).run()
     assert "Run one test at a time." not in run.agent.prompts[0]
     assert not run.all(ev.ReflectionWritten)
-    for confidence, used in ((0.7, True), (0.69, False)):
+
+    def is_used(confidence: float, *options: str) -> bool:
         known = Remembered(TAUGHT.model_copy(update={"confidence": confidence}))
-        usual = World([3, 10], knowledge=known).run()
-        assert ("Run one test at a time." in usual.agent.prompts[0]) is used
+        settings = load(tmp_path, {}, {}, options).settings
+        prompts = World([3, 10], knowledge=known, settings=settings).run().agent.prompts
+        return "Run one test at a time." in prompts[0]
+
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    user_config_file().parent.mkdir(parents=True)
+    assert [is_used(0.7), is_used(0.69)] == [True, False]
+    user_config_file().write_text("[memory]\nmin_confidence = 0.5\n")
+    assert [is_used(0.5), is_used(0.49)] == [True, False]
+    (tmp_path / REPOSITORY_FILE).write_text("[memory]\nmin_confidence = 0.6\n")
+    assert [is_used(0.6), is_used(0.59)] == [True, False]
+    run_option = "memory.min_confidence=0.8"
+    assert [is_used(0.8, run_option), is_used(0.79, run_option)] == [True, False]
 
 
 HABIT = Learning(

@@ -195,7 +195,7 @@ class ToldTwice(Remembered):
 
 
 def test_the_models_words_come_beside_all_that_is_sent_without_them() -> None:
-    """Only the measured urgency counts; the model's is recorded."""
+    """The measured urgency counts if there is one; the model's is recorded."""
 
     def prompts(*answers: dict[str, object]) -> World:
         asker = FakeAsker()
@@ -218,7 +218,8 @@ def test_the_models_words_come_beside_all_that_is_sent_without_them() -> None:
         assert "# Strategy" in own
         assert own.count("at a time") == 1
         assert "Run one test at a time." in own
-    second = worded_too.all(ev.PromptPrepared)[1]
+    unmeasured, second = worded_too.all(ev.PromptPrepared)
+    assert (unmeasured.urgency, unmeasured.model_urgency) == ("high", "high")
     assert (second.urgency, second.model_urgency) == (
         alone.all(ev.PromptPrepared)[1].urgency,
         "critical",

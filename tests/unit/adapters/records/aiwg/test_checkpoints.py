@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from ralph_tui.adapters.records.aiwg import checkpoint_files
 from ralph_tui.adapters.records.aiwg.checkpoint_files import (
     AiwgCheckpointFiles,
     CheckpointData,
     CheckpointManager,
+    GitCounts,
     Probes,
     read_checkpoints,
     scan_aiwg,
@@ -95,12 +97,19 @@ def test_what_was_ever_modified_in_the_session_is_told(git_repo: Path) -> None:
     }
 
 
-def test_the_summary_counts_each_checkpoint_and_names_every_file(git_repo: Path) -> None:
+@pytest.mark.parametrize("listed", [1000, 1])
+def test_the_summary_counts_each_checkpoint_and_names_every_file(
+    git_repo: Path, monkeypatch: pytest.MonkeyPatch, listed: int
+) -> None:
+    """Files that are not listed, because there are too many, count too."""
+    monkeypatch.setattr(readings, "MAX_PATHS", listed)
+    monkeypatch.setattr(checkpoint_files, "MAX_FILES", listed)
     checkpoints = manager(git_repo, FakeClock())
     checkpoints.capture(facts(1, 1.5), git_of(git_repo))
     (git_repo / "README.md").write_text("changed")
     (git_repo / "new.py").write_text("new")
-    (git_repo / ".aiwg/notes.md").write_text("notes")
+    for name in ("notes.md", "spec.md"):
+        (git_repo / ".aiwg" / name).write_text("notes")
     checkpoints.capture(facts(2, 60.0), git_of(git_repo))
     (checkpoints.folder / "checkpoints/003-checkpoint.json").write_text("{")
     found = read_checkpoints(checkpoints.folder)
@@ -109,8 +118,8 @@ def test_the_summary_counts_each_checkpoint_and_names_every_file(git_repo: Path)
     rows = [(one["number"], one["duration"], one["filesModified"]) for one in status["checkpoints"]]
     assert rows == [(1, 1500, 0), (2, 60_000, 1)]
     last = status["checkpoints"][-1]
-    assert last["aiwgFiles"] == 1
-    assert last["gitStatus"] == {"modified": 1, "staged": 0, "untracked": 2}
+    assert last["aiwgFiles"] == 2
+    assert last["gitStatus"] == {"modified": 1, "staged": 0, "untracked": 3}
     assert (status["total"], status["totalDuration"]) == (2, 60_000)
     assert status["filesModified"] == ["README.md"]
     subprocess.run(["git", "checkout", "-q", "README.md"], cwd=git_repo, check=True)
@@ -121,7 +130,7 @@ def test_the_summary_counts_each_checkpoint_and_names_every_file(git_repo: Path)
     assert status["filesModified"] == ["README.md", "staged.py"], "of both sessions"
     last = status["checkpoints"][-1]
     assert last["filesModified"] == 1, "of its own session"
-    assert last["gitStatus"] == {"modified": 0, "staged": 1, "untracked": 2}
+    assert last["gitStatus"] == {"modified": 0, "staged": 1, "untracked": 3}
 
 
 def test_what_git_refuses_is_written_into_the_checkpoint(git_repo: Path) -> None:
@@ -190,6 +199,11 @@ def test_long_lists_say_how_many_more_there_are(
     status = manager(git_repo, FakeClock()).capture(facts(1), git_of(git_repo)).git_status
     assert status.untracked == ["0.txt", "1.txt"]
     assert status.omitted == {"untracked": 3}
+    monkeypatch.setattr(readings, "MAX_PATHS", 0)
+    (git_repo / "README.md").write_text("changed")
+    status = manager(git_repo, FakeClock()).capture(facts(2), git_of(git_repo)).git_status
+    assert status.omitted == {"modified": 1, "untracked": 5}
+    assert status.counts == GitCounts(modified=1, staged=0, untracked=5)
 
 
 def test_git_is_asked_once_at_each_moment(git_repo: Path) -> None:
