@@ -97,8 +97,8 @@ class Iteration:
         self.checkpoints.first("before iteration 1")
         self.memory.read_windows()
         self.memory.plan()
-        longest_s = self.run.start.session_timeout_s
-        if advice := interval_advice(self.run.settings.checkpoints.interval_s, longest_s):
+        timed, longest_s = self.run.settings.checkpoints, self.run.start.session_timeout_s
+        if timed.enabled and (advice := interval_advice(timed.interval_s, longest_s)):
             self.run.record(ev.Noticed(level="warn", source="checkpoints", text=advice))
         return 1
 

@@ -58,11 +58,13 @@ def test_more_than_advised_costs_little_and_a_short_session_needs_none() -> None
 
 
 def test_a_run_says_so_once_before_it_begins() -> None:
-    def noticed(session_s: float) -> list[str]:
-        settings = Settings(checkpoints=CheckpointSettings(interval_s=30 * M))
+    def noticed(session_s: float, *, enabled: bool = True) -> list[str]:
+        timed = CheckpointSettings(enabled=enabled, interval_s=30 * M)
+        settings = Settings(checkpoints=timed)
         world = World([2, 10], settings=settings, session_timeout_s=session_s).run()
         return [e.text for e in world.all(Noticed) if e.source == "checkpoints"]
 
     (text,) = noticed(2 * H)
     assert text.startswith("Checkpoints every 30m: too rare for a session of 2h; set ")
     assert noticed(8 * H) == []
+    assert noticed(2 * H, enabled=False) == [], "there are no checkpoints at intervals"
