@@ -49,7 +49,7 @@ SessionOutcome = Literal[
     "crashed",  # it died without a message
 ]
 NO_FAULT: Final[frozenset[SessionOutcome]] = frozenset({"success", "rolled_over"})
-"""Outcomes of a session without a fault."""
+"""Session outcomes that are not failures."""
 
 
 Prevented = Literal["", "denied", "interrupted"]

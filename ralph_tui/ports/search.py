@@ -8,7 +8,7 @@ from typing import Final, Protocol
 from ralph_tui.ports.source import Source
 
 NOT_SEARCHED: Final = "prompts, test output and most of an agent's messages are not searched"
-"""They are kept in separate files, which may have any size."""
+"""These texts are in separate files, which may be of any size."""
 
 
 @dataclass(frozen=True)

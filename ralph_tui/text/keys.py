@@ -96,7 +96,7 @@ _FIXED_KEYS = frozenset(
 )  # fmt: skip
 """Keys reserved for panes, dialogs and text fields."""
 _SENT_AS = {"ctrl+i": "tab", "ctrl+m": "enter", "ctrl+j": "enter", "ctrl+h": "backspace"}
-"""Keys that terminals send instead of these."""
+"""Keys that terminals send as another key, mapped to that key."""
 _LEAVE_KEYS = ("ctrl+c", "ctrl+q")
 """Keys that leave every screen, in any configuration."""
 _SIGNS = {
