@@ -77,7 +77,7 @@ _WHY_NOT = {
 LONGEST_WHY = 80
 """Maximum length of the reason why a program cannot be run."""
 SPOKEN_LINES = 40
-"""Maximum number of lines shown of one message; the transcript has the rest."""
+"""Maximum number of lines shown of one message; the transcript has all of them."""
 NAMED_TASKS = 3
 """Maximum number of background tasks named in a sentence."""
 LONGEST_TASK = 60

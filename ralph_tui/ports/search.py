@@ -22,7 +22,7 @@ class Found:
     text: str
     """Excerpt around the words found, sanitized, on one line."""
     marks: tuple[tuple[int, int], ...] = ()
-    """The words found in `text`: start and end in characters."""
+    """Start and end of each word found, as character offsets in `text`."""
     seq: int = 1
     """The event at which a replay opens."""
     iteration: int = 0

@@ -14,7 +14,7 @@ from ralph_tui.text.format import are, count
 from ralph_tui.text.sanitize import clip
 
 MAX_GONE = 20
-"""Maximum missing tests named by a measurement."""
+"""Maximum number of missing tests that a measurement names."""
 
 
 def broken_by(gate: GateResult | None, expected: int) -> str:

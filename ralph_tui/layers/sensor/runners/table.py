@@ -17,7 +17,7 @@ _WORDS = ("name", "errors")
 """Fields of a row that are not patterns."""
 _MOST_PARTS = 10_000
 LONGEST = 1000
-"""Maximum characters of a line; a longer one is no total or name, and would be slow to match."""
+"""Maximum length of a line in characters; a longer one is no total or name, and slow to match."""
 _NEAR = 2
 """Maximum distance, in lines, between totals of one run, such as one line per number."""
 
