@@ -84,7 +84,7 @@ TABLE: Mapping[str, KeyRow] = {
     "fleet_stop": KeyRow("s", "stop the fleet (asks)", "fleet"),
     "fleet_log": KeyRow("l", "show the log or the loops", "fleet"),
 }
-"""By action, which is also the setting's name."""
+"""Keys by action name, which is also the setting's name."""
 
 _NAMED = ("space", "left", "right", "home", "end", "insert", "delete")
 _FUNCTION = tuple(f"f{number}" for number in range(1, 25))

@@ -48,7 +48,7 @@ class ContextMonitor(Step):
         self._results = 0
         """Number of the session's tool calls that had ended at that time."""
         self._reported_last = 0
-        """The last iteration whose maximum number of handoffs was reported as reached."""
+        """The last iteration that was reported to have had its maximum number of handoffs."""
         self._reported_unknown = False
 
     def begin(self) -> None:

@@ -19,7 +19,7 @@ LOOK_S = 3.0
 READ_S = 10.0
 """Seconds to wait for the plan between two sessions."""
 GAIN = 5.0
-"""Minimum share of the window that a fresh session must free, in percentage points.
+"""Minimum share of the window that starting a fresh session must free, in percentage points.
 
 This is the size of the smallest item.
 """

@@ -72,7 +72,7 @@ WIDEST = 100
 FRAMED_ROWS, FRAME_CELLS = 12, 4
 """Minimum number of rows for a frame, and the cells that a frame and its margin take."""
 READ_ROWS = 5
-"""Minimum number of rows left for reading; with fewer, the answers have their short form."""
+"""Minimum number of rows left for reading; with fewer, the answers are shortened."""
 REASON_ROWS, TALL_ROWS = 4, 16
 """Maximum height of the reason, if the dialog has at least `TALL_ROWS` rows; otherwise two rows."""
 SCROLLING = (

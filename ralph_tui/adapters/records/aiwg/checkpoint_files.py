@@ -43,7 +43,7 @@ class AiwgState(Camel):
 
     files: list[Line] = []
     sizes: dict[Line, int] = {}
-    """Bytes."""
+    """Sizes in bytes."""
     error: Line | None = None
 
 

@@ -50,7 +50,7 @@ class Format:
     failing: str = ""
     """A failing test; the groups are its name."""
     counts_names: bool = False
-    """True if the totals do not say how many tests failed: count the failing ones by line."""
+    """True if the totals do not say how many tests failed, so that failing lines are counted."""
     listing: str = ""
     """Heading above test names; if one of its groups matched nothing, the tests did not fail."""
     one_below: bool = False
