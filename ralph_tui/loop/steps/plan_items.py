@@ -24,7 +24,7 @@ GAIN = 5.0
 This is the size of the smallest item.
 """
 FEW_CALLS = 3
-"""With at most this many tool calls left before the checkpoint, no new item is begun.
+"""With at most this many tool calls left before the checkpoint, a session begins no new item.
 
 Even a small item takes one call each to read, change and test something.
 """
