@@ -16,7 +16,7 @@ from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.text.terms import NEEDS_YOU, Tone
 
 LONG_S = 600
-"""Minimum seconds of work before a run gets a summary."""
+"""Minimum working time, in seconds, for a run to get a summary."""
 MAX_EPISODES = 8
 """Maximum number of alarms shown: the latest ones. The log has the others."""
 MAX_CHARACTERS = 300

@@ -95,7 +95,7 @@ class Stats:
     """The content of `memory stats`."""
 
     rates: dict[str, Rate] = field(default_factory=dict)
-    """By kind of attempt, in words."""
+    """Success rates, by the kind of attempt in words."""
     tasks: list[TaskAttempts] = field(default_factory=list)
     comparisons: list[Comparison] = field(default_factory=list)
     learnings: list[tuple[Learning, Verdict]] = field(default_factory=list)

@@ -24,7 +24,7 @@ from ralph_tui.text.durations import format_seconds
 WIDTH = 88
 """Maximum width of a comment, in columns."""
 _DURATION = ("_s", "fallback_after")
-"""Endings of names whose settings are in seconds."""
+"""Suffixes of the names of settings in seconds."""
 
 _HEAD = {
     False: """\

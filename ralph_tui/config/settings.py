@@ -29,7 +29,7 @@ from ralph_tui.text.keys import TABLE, checked
 LINES = '["Bash(make test)", "Read"]'
 NAMED = '["codex", "opencode"]'
 LABELS = '["critical", "on-call"]'
-"""Lists as written in a file."""
+"""Examples of lists, as written in a settings file."""
 
 
 def _lines(value: object, example: str = LINES) -> object:

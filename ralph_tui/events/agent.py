@@ -49,7 +49,7 @@ SessionOutcome = Literal[
     "crashed",  # it died without a message
 ]
 NO_FAULT: Final[frozenset[SessionOutcome]] = frozenset({"success", "rolled_over"})
-"""Outcomes of a session without a fault."""
+"""Session outcomes that are not failures."""
 
 
 Prevented = Literal["", "denied", "interrupted"]
@@ -77,7 +77,7 @@ _WHY_NOT = {
 LONGEST_WHY = 80
 """Maximum length of the reason why a program cannot be run."""
 SPOKEN_LINES = 40
-"""Maximum number of lines shown of one message; the transcript has the rest."""
+"""Maximum number of lines shown of one message; the transcript has all of them."""
 NAMED_TASKS = 3
 """Maximum number of background tasks named in a sentence."""
 LONGEST_TASK = 60

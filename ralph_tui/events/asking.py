@@ -13,7 +13,7 @@ __all__ = ["AgentAsked", "AgentAskedNoMore", "AgentRefusedAgain"]
 IN_ROW = 40
 """Maximum length of a request if its decision follows in the same row."""
 LONGEST = 160
-"""Maximum length of a tool's input when it is mentioned in passing."""
+"""Maximum length of a tool's input quoted in a sentence, in characters."""
 
 
 class AgentOption(Fact):

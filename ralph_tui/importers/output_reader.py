@@ -48,7 +48,10 @@ FIRST = 3
 LEAST = 2
 """Minimum number of a session's lines to match; all sessions begin with the same line."""
 SKIPPED = 6
-"""Number of a session's first lines among which its transcript may begin: it has only events."""
+"""Number of a session's first lines to try as the start of its transcript.
+
+A transcript contains only events, so the lines before the first event are missing there.
+"""
 NEAR = 40
 """Maximum number of transcript lines that an output may skip in one place."""
 _BLANKS = b" \t\r\n"

@@ -87,7 +87,7 @@ class Governor:
         self.memory = Oversight()
         self._known: set[str] = set()
         self.recalled: Evaluated | None = None
-        """Results for the last measurement before a resume; None if the run was not resumed."""
+        """Results for the last measurement before the run was resumed; None if it never was."""
 
     def begin(self, baseline: float) -> None:
         """Set the measurement before iteration 1, in points."""

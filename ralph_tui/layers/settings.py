@@ -44,7 +44,7 @@ class ControlSettings(BaseModel):
     oscillations: int = Field(default=3, ge=1, le=5)
     """Changes of direction within 6 iterations that raise OSCILLATING."""
     falls: int = Field(default=2, ge=1, le=100)
-    """Falls in a row that raise REGRESSING."""
+    """Number of consecutive falls that raises REGRESSING."""
     budget_warning: float = Field(default=0.9, gt=0, le=1)
     """Used share of a limit at which the run warns, and asks you if its pace is too slow."""
     first_profile: Literal["exploration", "focused", "aggressive"] = "exploration"
@@ -138,7 +138,7 @@ class IntelligenceSettings(BaseModel):
     enabled: bool = True
     """False: prompts contain only the objective, the criteria and your guidance."""
     escalate_at: int = Field(default=7, ge=1, le=1000)
-    """Minimum iterations that a changed approach gets before the strategy itself asks you.
+    """Minimum number of iterations that a changed approach gets before the strategy asks you.
 
     While a redirect is in effect, the overseer asks on its own schedule.
     """

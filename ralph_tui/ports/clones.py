@@ -86,13 +86,13 @@ class Place(Fact):
     """Small files that git ignores: path to base64 content."""
     ports: int = 10
     lease_s: float | None = 600.0
-    """Seconds the loop may run without contact with the fleet, including time asleep.
+    """Seconds that the loop may run without contact with the fleet, including time asleep.
 
     None if its host is part of the fleet's process and ends with it.
     """
     budget_usd: float | None = None
     after_limit_s: float = 0.0
-    """Seconds its run waits after a limit ends before it continues."""
+    """Seconds that its run waits after a limit ends before it continues."""
     unattended: bool = True
     """True if no user is there to answer questions: each question's default applies at once."""
     resume: bool = False

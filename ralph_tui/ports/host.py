@@ -10,7 +10,7 @@ from ralph_tui.events import Event
 
 T = TypeVar("T")
 Emit = Callable[[Event], None]
-"""Put an unstamped event into the engine's inbox; callable from any thread."""
+"""Puts an unstamped event into the engine's inbox; callable from any thread."""
 
 
 class Clock(Protocol):

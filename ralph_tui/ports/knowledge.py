@@ -18,7 +18,7 @@ class Promotion:
 
     staged_id: str
     learning: Learning
-    """In its current form."""
+    """The learning in its current form."""
     merged: bool
     because: str
     """Reason in one sentence."""

@@ -50,7 +50,7 @@ class Default:
     text: str = ""
     """As the user would type it."""
     origin: str = ""
-    """Where it was set; empty: nowhere."""
+    """Where it was set; empty if it was not set."""
 
 
 By = Literal["command", "both", "criterion"]

@@ -40,7 +40,7 @@ class Ports:
     fallbacks: Sequence[Agent] = ()
     """The agents that take over, in this order, if `agent` cannot work."""
     absent: Mapping[str, str] = field(default_factory=dict)
-    """Requested agents that are unavailable: name to reason."""
+    """Why requested agents are unavailable, by agent name."""
     agent_notes: Sequence[str] = ()
     """Notes about the agents for the start of the run, one sentence each."""
     commits: Commits | None = None

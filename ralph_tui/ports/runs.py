@@ -39,7 +39,7 @@ class RunRow:
     updated: datetime | None = None
     """Time of its end, of its last event if it is live, or of its last activity if it was lost."""
     seconds: float = 0.0
-    """Working time, which excludes any time between an end and a resume."""
+    """Working time; it excludes the time from an end until the run is resumed."""
     live: bool = False
     """True if a process runs it or, for a loop recorded by hooks, if it was active recently."""
     question: bool = False

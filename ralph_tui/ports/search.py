@@ -8,7 +8,7 @@ from typing import Final, Protocol
 from ralph_tui.ports.source import Source
 
 NOT_SEARCHED: Final = "prompts, test output and most of an agent's messages are not searched"
-"""They are kept in separate files, which may have any size."""
+"""These texts are in separate files, which may be of any size."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Found:
     text: str
     """Excerpt around the words found, sanitized, on one line."""
     marks: tuple[tuple[int, int], ...] = ()
-    """The words found in `text`: start and end in characters."""
+    """Start and end of each word found, as character offsets in `text`."""
     seq: int = 1
     """The event at which a replay opens."""
     iteration: int = 0

@@ -57,7 +57,7 @@ from ralph_tui.state import RunState
 from ralph_tui.text.format import count
 
 OUTREACH_SECONDS = 3.0
-"""Seconds the end of a run waits for messages being sent; the rest stays in the outbox."""
+"""Seconds that the end of a run waits for messages to be sent; unsent ones stay in the outbox."""
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,8 @@ class AssembledRun:
     close: Callable[[], None]
     """Release the run's resources, the worktree's lock last.
 
-    Needed for a run that has ended while its screen stays open; otherwise the end of the run's
-    block does it.
+    Needed only if the run's screen stays open after the run has ended. Otherwise, leaving the
+    `with` block that assembled the run does it.
     """
     past: Sequence[Event] = ()
     """Events already in the journal of a resumed run."""

@@ -27,7 +27,7 @@ from ralph_tui.state.ending import ended
 STATUS_SECONDS = 1.0
 """Minimum seconds between two writes of the status file, except after an urgent event."""
 SAME_STATUS_SECONDS = 5.0
-"""The minimum while nothing happens, when only ages and the time of writing change."""
+"""The same minimum while only ages and the time of writing change."""
 OVER = "the run has ended"
 LONGEST_WAIT = 1.0
 """Seconds; the journal is checked at least this often."""

@@ -20,7 +20,7 @@ class Lineup:
 
     agents: Sequence[tuple[AgentDescription, AgentContext]]
     absent: Mapping[str, str]
-    """The reason why each requested but absent agent cannot work, by agent name."""
+    """Why requested agents cannot work, by agent name."""
     notes: Sequence[str]
     """Notes for the user, one sentence each."""
 

@@ -19,7 +19,7 @@ class RunRequest:
     scenario: str | None = None
     """Scenario of the demo."""
     fast: bool = False
-    """Demo only: seconds instead of a minute."""
+    """Demo only: True to play it in seconds instead of a minute."""
     criterion: str | None = None
     """Completion criterion in words; if there is a command, it must also pass."""
     until_promise: bool = False

@@ -69,7 +69,10 @@ class AskedCalls(Part):
 
 
 KEPT_ROWS = 5000
-"""Older rows are in the journal. At 300 bytes a row, this bounds the pane to a few megabytes."""
+"""Maximum number of rows kept; the journal has the older ones.
+
+At 300 bytes a row, this limits the pane to a few megabytes.
+"""
 KEPT_TEXT = 2000
 
 RowKind = Literal["session", "text", "tool", "note", "report"]
@@ -102,7 +105,7 @@ class AgentRow:
     offset: int = 0
     """Position of the full text in the iteration's transcript."""
     edits: tuple[Edit, ...] = ()
-    """Edits that a call asks for."""
+    """Edits that the tool call requests."""
 
 
 class AgentFold(Fold):

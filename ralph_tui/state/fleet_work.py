@@ -13,4 +13,4 @@ class FleetWork(NamedTuple):
     branch: str = ""
     """The branch in the user's repository with the run's work; empty if there is none."""
     record: str = ""
-    """Names the run in restore commands in that repository; empty if none can restore it."""
+    """The run's name in restore commands in that repository; empty if none can restore it."""

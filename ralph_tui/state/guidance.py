@@ -9,7 +9,7 @@ from ralph_tui.state.fold import Fold
 from ralph_tui.text.sanitize import clip, one_line
 
 LONGEST = 120
-"""Maximum number of characters of guidance that is mentioned in passing."""
+"""Maximum length of guidance quoted in a sentence, in characters."""
 GuidanceStatus = Literal["queued", "delivered", "acknowledged"]
 
 

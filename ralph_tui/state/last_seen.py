@@ -23,7 +23,7 @@ class LastSeen:
     """When the user viewed the run."""
     iterations: int = 0
     completion: float | None = None
-    """In points."""
+    """Completion in points."""
     passed: int | None = None
     """Number of tests passed."""
     cost_usd: float = 0.0

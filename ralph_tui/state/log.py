@@ -83,7 +83,7 @@ class Waits(Part):
         self._wait: LogEntry | None = None
         self._waiting: ev.WaitStarted | None = None
         self._waited = 0.0
-        """Seconds of the consecutive waits so far."""
+        """Total seconds of the consecutive waits so far."""
 
     def on_iteration(self, e: ev.IterationStarted) -> bool:
         self._wait = None
@@ -161,7 +161,7 @@ class LogFold(Fold):
         )
         self.parts = (self._log, *self._nesting, self._news)
         self._by_text: dict[tuple[str, ...], LogEntry] = {}
-        """Entries of messages that get only one entry, by word and text."""
+        """Entries for messages that get only one entry, by word and text."""
 
     @property
     def entries(self) -> list[LogEntry]:

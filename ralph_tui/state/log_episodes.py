@@ -21,7 +21,7 @@ _OF_PROGRESS = (
     "stuck oscillating regressing objective_deviation validation circuit no_progress strategy pace"
 )
 GROUPS = dict.fromkeys(_OF_PROGRESS.split(), PROGRESS)
-"""Maps subjects to the group that they are shown with."""
+"""Maps each subject to the group that it is shown with."""
 WAITING = "waiting for your answer"
 NOTED = "reported, no action taken"
 GIVEN_UP = "the agent is stopped"
@@ -56,7 +56,7 @@ class Episodes(Part):
     def __init__(self, entries: LogEntries) -> None:
         self._log = entries
         self._groups: dict[str, LogEntry] = {}
-        """The entry for each group's next event."""
+        """For each group, the entry to which its next event is added."""
         self._said: dict[str, set[str]] = {}
         """The sentences in each group's entry."""
         self._alarms: set[str] = set()

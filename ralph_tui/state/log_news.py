@@ -14,7 +14,7 @@ class News(Part):
     def __init__(self) -> None:
         self._standing = ("persist", "")
         self._found: dict[str, tuple[int, set[str]]] = {}
-        """Before and after a session: the last iteration with issues, and their names."""
+        """Last checked iteration and names of its issues, for checks before and after a session."""
         self._texts: dict[str, str] = {}
         """Keyed by learning id."""
 

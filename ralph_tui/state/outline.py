@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ralph_tui.events import AlarmRaised, Event, InterventionMade, IterationStarted
 
 ACTING = ("REDIRECT", "PAUSE", "ABORT")
-"""Levels of an intervention that stop the run."""
+"""Intervention levels that stop the run."""
 
 PARSED_KINDS = frozenset({"iteration_started", "alarm_raised", "intervention_made"})
 """Kinds of events that are parsed; for the others, only the time matters."""

@@ -24,8 +24,8 @@ class Elapsed:
         self.away_s = 0.0
         """Seconds since the start that do not count as working time.
 
-        They include the time between an end and a resume, and jumps of the wall clock. Negative if
-        the clock was set far back.
+        They include the time from an end until the run is resumed, and jumps of the wall clock. The
+        value is negative if the clock was set far back.
         """
         self._seen_at: datetime | None = None
         self._jumps_s = 0.0  # since the working time was last recorded

@@ -29,7 +29,7 @@ class Spending:
         self._reported = False
         """True if any cost was reported."""
         self._lacking = self._iteration_lacking = False
-        """True if some cost was not reported: of the run, and of this iteration."""
+        """True if part of the cost is unreported: for the run, and for this iteration."""
         self._estimated_before = self._session_estimated = False
         self._cost_before = 0.0
         self._tokens_before = 0

@@ -12,7 +12,7 @@ from ralph_tui.text.format import step
 from ralph_tui.text.tool_kinds import ActionKind, action_type
 
 MAX_TOOLS = 12
-"""Maximum number of kinds of action remembered per iteration."""
+"""Maximum number of actions whose kinds are remembered per iteration."""
 LONGEST_ROUND = 4
 """Longest repeated sequence of kinds that is collapsed; read, edit, bash has three."""
 
@@ -91,7 +91,7 @@ class IterationSpan:
     agents: list[str] = field(default_factory=list)
     """The iteration's agents, each once, in the order of their sessions."""
     tools: list[ActionKind] = field(default_factory=list)
-    """The agent's actions in order, without repeated sequences; the first `MAX_TOOLS` kinds."""
+    """Kinds of the agent's first `MAX_TOOLS` actions in order, without repeated sequences."""
 
     tokens_partial: bool = False
     """True if an agent did not count all of its calls: the tokens are a lower bound."""

@@ -7,7 +7,7 @@ from itertools import pairwise
 from ralph_tui.text.json_fields import as_count, as_list, as_map, as_text
 
 HEAD = "diff --git "
-"""The beginning of each file's part."""
+"""Start of the first line of each file's diff."""
 
 MAX_PLACES = 3
 NEAR = 3

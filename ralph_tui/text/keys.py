@@ -84,7 +84,7 @@ TABLE: Mapping[str, KeyRow] = {
     "fleet_stop": KeyRow("s", "stop the fleet (asks)", "fleet"),
     "fleet_log": KeyRow("l", "show the log or the loops", "fleet"),
 }
-"""By action, which is also the setting's name."""
+"""Keys by action name, which is also the setting's name."""
 
 _NAMED = ("space", "left", "right", "home", "end", "insert", "delete")
 _FUNCTION = tuple(f"f{number}" for number in range(1, 25))
@@ -96,7 +96,7 @@ _FIXED_KEYS = frozenset(
 )  # fmt: skip
 """Keys reserved for panes, dialogs and text fields."""
 _SENT_AS = {"ctrl+i": "tab", "ctrl+m": "enter", "ctrl+j": "enter", "ctrl+h": "backspace"}
-"""Keys that terminals send instead of these."""
+"""Keys that terminals send as another key, mapped to that key."""
 _LEAVE_KEYS = ("ctrl+c", "ctrl+q")
 """Keys that leave every screen, in any configuration."""
 _SIGNS = {

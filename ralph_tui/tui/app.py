@@ -68,7 +68,7 @@ ALERT_TITLE = "\x1b[22;2t\x1b]2;ralph-tui needs you\x07"
 RESTORE_TITLE = "\x1b]2;ralph-tui\x07\x1b[23;2t"
 """Restores the title; a terminal that cannot do this at least shows a neutral one."""
 ALERT_CELLS = 160
-"""Width of a desktop notification's text."""
+"""Maximum width of a desktop notification's text, in cells."""
 
 
 def desktop_notification(text: str, environ: Mapping[str, str]) -> str:
@@ -166,7 +166,7 @@ class BaseScreen(StyledScreen):
 
 
 EVERY_S = 20.0
-"""Minimum time between two reports of the user's presence."""
+"""Minimum seconds between two reports of the user's presence."""
 
 
 class Presence:

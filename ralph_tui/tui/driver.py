@@ -118,7 +118,7 @@ class TerminalApp(App[str], inherit_bindings=False):
     def __init__(self, *, ansi_color: bool | None = None) -> None:
         super().__init__(TerminalDriver, ansi_color=ansi_color)
         self.broken: Exception | None = None
-        """The exception that broke the app."""
+        """The exception that ended the app."""
 
     def end_crashed(self, error: Exception) -> None:
         """End the screen because of a bug."""

@@ -113,7 +113,7 @@ def _write(stdin: IO[bytes], data: bytes) -> None:
 
 VERSION_UNKNOWN = "version unknown"
 PROBE_S = 5.0
-"""Seconds a program may take to print its version."""
+"""Seconds that a program may take to print its version."""
 
 
 def program_path(context: AgentContext, usual: str) -> str:

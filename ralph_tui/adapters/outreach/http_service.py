@@ -84,7 +84,7 @@ class Timeouts:
     silence_s: float = 10.0
     """Maximum wait between two parts of an answer."""
     total_s: float = 15.0
-    """Limit for the connection and the whole answer."""
+    """Maximum time for the connection and the whole answer."""
 
 
 USUAL = Timeouts()

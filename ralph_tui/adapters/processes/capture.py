@@ -24,7 +24,7 @@ KEPT_LIMIT = 1024 * 1024
 TAIL_LIMIT = 1024 * 1024
 """Bytes kept from the end, where test runners print their summaries."""
 HOLD_LIMIT = 64 * 1024
-"""Maximum bytes kept from an unfinished line, or from an end that cannot be searched yet."""
+"""Maximum number of bytes kept of an unfinished line, or of an end that is not searchable yet."""
 BLOCK = 4 * 1024
 """Bytes searched at once; a block without a hint of a secret costs one search."""
 

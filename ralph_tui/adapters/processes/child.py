@@ -39,7 +39,7 @@ KEEPER = Path(__file__).with_name("keeper.py")
 ASK_S = 2.0
 """Seconds of silence from a keeper before ralph-tui requests an answer, repeatedly."""
 UNANSWERED = 5
-"""Number of unanswered questions in a row after which a keeper counts as dead.
+"""Number of consecutive unanswered questions after which a keeper counts as dead.
 
 This counts questions, not seconds, because none are asked while the machine sleeps or ralph-tui is
 stopped.

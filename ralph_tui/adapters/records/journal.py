@@ -67,7 +67,7 @@ S = TypeVar("S", bound=Event)
 """The type of a journal's first event."""
 CUT_OFF = "its last line was cut off by a crash"
 SYNC_SECONDS = 1.0
-"""Maximum seconds of events that a power cut may lose."""
+"""A power cut may lose the events of at most this many seconds."""
 E = TypeVar("E", bound=Event)
 
 

@@ -55,7 +55,7 @@ class ListedRun(NamedTuple):
     written: float
     """When the run was last recorded, in seconds since the epoch."""
     name: str
-    """See `RecordedRun.name`."""
+    """Like `RecordedRun.name`."""
     journal: str
 
     @property

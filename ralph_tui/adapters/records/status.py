@@ -33,7 +33,7 @@ NEEDED = 1 << 16
 EVERY_VERSION = 1
 """The newest journal schema that every version knows."""
 MAX_FIRST = 1_000_000
-"""Maximum bytes in a journal's first line, which names the version that wrote it."""
+"""Maximum size in bytes of a journal's first line, which names the version that wrote it."""
 COMPARED_BYTES = 4096
 """Bytes at the end of a journal that identify a copy of it."""
 PARSED_BYTES = 4_000_000

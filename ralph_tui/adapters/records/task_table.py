@@ -47,7 +47,7 @@ class TaskTable:
 
     rows: dict[str, TaskRow] = field(default_factory=dict)
     open: set[str] = field(default_factory=set)
-    """Tasks whose files may have been written since."""
+    """Tasks that are still open, so that their files may be newer than their rows."""
     listed: int = 0
     """When the tasks' folder last changed, in ns, if every task has a row; 0 if unknown."""
 

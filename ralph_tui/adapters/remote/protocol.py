@@ -18,7 +18,7 @@ from ralph_tui.text.sanitize import clip, one_line
 
 VERSION = 1
 LIMIT = 2 << 20
-"""Maximum bytes in a request: 100,000 characters fit, even if JSON needs twelve bytes for each."""
+"""Maximum size of a request in bytes: room for 100,000 characters of twelve bytes each in JSON."""
 ANSWER_LIMIT = 1 << 16
 """Maximum size of an answer, in bytes."""
 REASON_LIMIT = 500

@@ -29,7 +29,7 @@ MEANT: Final = 200
 """Number of newest learnings that are also compared by meaning."""
 
 VERSION: Final = 2
-"""Also increase it when the same knowledge file yields different texts than before."""
+"""Also increase it if the same knowledge file yields different texts than before."""
 SCHEMA: Final = """
 CREATE TABLE learnings (
   number INTEGER PRIMARY KEY, id TEXT UNIQUE NOT NULL, text TEXT NOT NULL, terms TEXT NOT NULL

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from ralph_tui.text.sanitize import clip, one_line, plain
 
 TEXT_LIMIT = 2000
-"""Limit for one text; the journal has the rest."""
+"""Maximum length of one text, in characters; the journal has all of it."""
 
 _SPECIAL = re.compile(r"[\\`*\[\]<>&~$]|(?<![^\W_])_|_(?![^\W_])")
 _LEADING = re.compile(r"^([-+=#]|\d{1,9}(?=[.)](?: |$)))")

@@ -88,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
 class _Plan:
     listing: Listing
     refs: dict[str, list[HiddenRef]]
-    """By run id."""
+    """Refs of snapshots, by run id."""
     orphans: list[HiddenRef]
     repository: Repository | None
     keep: int

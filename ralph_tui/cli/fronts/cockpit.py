@@ -58,7 +58,7 @@ class CockpitRun:
         self._left = threading.Event()
         self._thread = threading.Thread(target=self._execute, name="ralph-cockpit-run", daemon=True)
         self._alone: threading.Thread | None = None
-        """Finishes the run behind a closed terminal, then ends the process."""
+        """Finishes the run after its terminal has closed, then ends the process."""
 
     # for the screen ---------------------------------------------------------------------------
 

@@ -16,9 +16,9 @@ from ralph_tui.text.tool_kinds import shows_failing_tests
 from ralph_tui.text.words import without_particulars
 
 WIDTH = 160
-"""Columns of a line; the journal has the rest."""
+"""Maximum width of a line in columns; the journal has the full text."""
 FULL_WIDTH = 2000
-"""Columns of instructions and of the agent's own words."""
+"""Maximum width, in columns, of instructions and of the agent's own words."""
 FULL_LENGTH = (
     ev.RunFinished, ev.RunCrashed, ev.Noticed, ev.AgentNoted, ev.AgentSpoke, ev.AgentReported,
     ev.StrategyPlanned, ev.ReflectionWritten, ev.GuidanceQueued, ev.RedirectDecided,

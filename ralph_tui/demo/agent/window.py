@@ -16,9 +16,9 @@ class Window(NamedTuple):
 
 
 LARGE = Window(200_000, 21_000, 0.2, 0.8, 600)
-"""Fills visibly in a short session, but is far from full at its end."""
+"""A window that fills visibly in a short session but is far from full at its end."""
 SMALL = Window(20_000, 7_300, 0.25, 0.25, 30)
-"""Holds the files that the agent reads first, and two or three test runs."""
+"""A window with room for the files that the agent reads first and two or three test runs."""
 
 
 def window_of(scenario: str) -> Window:

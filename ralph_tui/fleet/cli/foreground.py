@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ralph_tui.fleet.runtime.assembly import AssembledFleet
 
 END_SECONDS = 60.0
-"""Seconds the fleet may take to end after its last line, while it dismisses its hosts."""
+"""Seconds that the fleet may take to end after its last line, while it dismisses its hosts."""
 
 
 def run_here(

@@ -57,7 +57,7 @@ class LeftClone:
     """Name of the fleet, such as ``fleet-001``."""
     folder: TreeFolder
     size: int
-    """In bytes."""
+    """Size in bytes."""
     remark: str
     kept: str = ""
     """Why it is kept; empty if it may be removed."""

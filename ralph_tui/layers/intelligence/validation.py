@@ -16,7 +16,7 @@ NEARLY: Final = 95.0
 ERRORS: Final = 5
 """Maximum number of tool errors in a session that is not suspicious."""
 SHRINKING: Final = 3
-"""Number of rises in a row, each under half the previous one, that shows diminishing returns."""
+"""Number of consecutive rises, each under half the one before, that shows diminishing returns."""
 LISTED: Final = 5
 LONGEST: Final = 120
 """Maximum length of an agent's description of a blocker, in characters."""

@@ -54,7 +54,7 @@ REPORTED: Final = 0.6
 WORKED: Final = 0.6
 WENT_WRONG: Final = 0.7
 SUCCESS: Final = 90.0
-"""Minimum points for a completed run to yield a strategy."""
+"""Minimum completion, in points, for a completed run to yield a strategy."""
 LONGEST: Final = 400
 """Maximum length of an agent's statement, in characters."""
 GAINS: Final = 2

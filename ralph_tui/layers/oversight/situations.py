@@ -21,14 +21,14 @@ Once = Literal["resource_burn", "budget_70", "budget_fits", "budget_short"]
 SAME_ERRORS = 3
 """Number of consecutive sessions with the same error that aborts the run."""
 DEVIATIONS = 3
-"""Consecutive iterations off the objective that cause a redirect."""
+"""Number of consecutive iterations off the objective that causes a redirect."""
 INVALID = 3
-"""Consecutive iterations with the same validation error and no new best that cause a redirect."""
+"""Iterations in a row with the same validation error and no new best that cause a redirect."""
 SILENT = 3
-"""Consecutive measurements without a value that cause a pause."""
+"""Number of consecutive measurements without a value that causes a pause."""
 LISTED = 5
 UNPROVEN = 99.9
-"""Points measured for a completion command that passed before iteration 1."""
+"""Baseline, in points, of a completion command that passed before iteration 1."""
 
 
 @dataclass(frozen=True)

@@ -26,13 +26,13 @@ class Trail:
     completion: float = 0.0
     """Sum of all measurements, in points."""
     deviations: int = 0
-    """Number of latest consecutive iterations off the objective."""
+    """Number of consecutive iterations off the objective, including the latest."""
     error: str = ""
     """The latest session's failure, without details that vary between sessions."""
     errors: int = 0
-    """Number of latest consecutive sessions with that failure."""
+    """Number of consecutive sessions with that failure, including the latest."""
     invalid: tuple[tuple[str, int], ...] = ()
-    """Current validation errors, each with its latest consecutive iterations without a new best."""
+    """Current validation errors, each with its consecutive iterations without a new best."""
     conflicted: bool = False
     """True if there were unresolved git conflicts."""
 

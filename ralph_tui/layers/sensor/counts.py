@@ -46,7 +46,7 @@ RUNNERS: tuple[Callable[[], Runner], ...] = (
 """Runners that print their counts, in the order in which their names are joined."""
 
 REPORTS: tuple[Callable[[], Runner], ...] = (JUnit,)
-"""Formats that may repeat a runner's counts; the first one is used if no runner reported."""
+"""Formats that may repeat a runner's counts; the first one is used if no runner printed any."""
 
 _ANNOUNCED = re.compile(
     r"(\S+ [\w:.-]+)\$ .+"  # pnpm: ``packages/a test$ jest``

@@ -14,7 +14,7 @@ from ralph_tui.text.format import are, count
 from ralph_tui.text.sanitize import clip
 
 MAX_GONE = 20
-"""Maximum missing tests named by a measurement."""
+"""Maximum number of missing tests that a measurement names."""
 
 
 def broken_by(gate: GateResult | None, expected: int) -> str:
@@ -41,7 +41,7 @@ class Names:
     """Names of failing tests at the last counts from a build that was not broken."""
 
     failing: frozenset[str] | None = None
-    """None if some failing test had no name."""
+    """Names of the failing tests; None if some failing test had no name."""
     gone: tuple[str, ...] = ()
     """Expected tests that are no longer counted, as far as their names are known."""
 

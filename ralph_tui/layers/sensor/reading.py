@@ -30,7 +30,7 @@ class Reading:
     added: int = 0
     regained: bool = False
     lost: tuple[int, int, int] | None = None
-    """Passed, counted and expected tests.
+    """Numbers of passed, counted and expected tests.
 
     None unless a command that passed at the baseline now counts fewer tests than expected.
     """

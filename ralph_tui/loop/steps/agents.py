@@ -18,7 +18,7 @@ from ralph_tui.ports.agents import Agent
 from ralph_tui.state.roster import Refusal
 
 STARTS = 2
-"""Failed starts in a row after which ralph-tui stops trying an agent."""
+"""Number of consecutive failed starts after which ralph-tui stops trying an agent."""
 
 Refusals = Mapping[str, Refusal]
 """Maps an agent's name to the reason why it cannot work."""
@@ -91,7 +91,7 @@ def _earliest(order: Sequence[str], refusals: Refusals) -> WaitForAgent | None:
 _TWICE = "it does not start (2 attempts): "
 
 SILENT_S = 1800.0
-"""Seconds before a silent agent is tried again; detecting its silence takes just as long again."""
+"""Seconds before an agent that fell silent is tried again."""
 
 
 class Agents(Step):

@@ -27,7 +27,7 @@ class Checkpoints(Step):
     def __init__(self, run: Run) -> None:
         super().__init__(run)
         self.latest: Snapshot
-        """The last boundary, against which the next changes are counted. Set by `first`."""
+        """The last boundary; the next session's changes are counted from it. Set by `first`."""
         self.began = False
         """True once there is a boundary."""
         self.compared = ("", "")

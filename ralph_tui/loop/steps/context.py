@@ -46,9 +46,9 @@ class ContextMonitor(Step):
         self._since = 0.0
         """Monotonic time at which the handoff became pending."""
         self._results = 0
-        """Tool calls of the session that had ended at that time."""
+        """Number of the session's tool calls that had ended at that time."""
         self._reported_last = 0
-        """The iteration for which the limit of handoffs was reported."""
+        """The last iteration that was reported to have had its maximum number of handoffs."""
         self._reported_unknown = False
 
     def begin(self) -> None:

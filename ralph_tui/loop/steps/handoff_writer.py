@@ -35,12 +35,12 @@ from ralph_tui.loop.waiting.ends import Ended, Late
 from ralph_tui.text.terms import sender_label
 
 LONGEST_DIFF = 200_000
-"""Maximum characters of a diff that are searched for changed lines."""
+"""Maximum length of the part of a diff that is searched for changed lines, in characters."""
 LOOKUP_S = 10.0
-"""Maximum seconds for each lookup: a handoff is not worth a longer wait."""
+"""Timeout of each lookup, in seconds: a handoff is not worth a longer wait."""
 
 OBJECTIVE = 1200
-"""Maximum characters of the objective in a minimal handoff."""
+"""Maximum length of the objective in a minimal handoff, in characters."""
 TRANSCRIPT = "transcript.jsonl"
 
 T = TypeVar("T")

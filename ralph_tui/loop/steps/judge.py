@@ -29,7 +29,7 @@ GUIDE = Option(key="g", answer="guide", verb="no: continue with guidance", takes
 SHOWN = 8
 """Maximum number of changed files named in a question."""
 DIFF = 20_000
-"""Maximum characters of the diff in a question."""
+"""Maximum length of the diff in a question, in characters."""
 NO_VERDICT = "the judging model gave no verdict"
 
 

@@ -47,7 +47,7 @@ REPAIRED: tuple[Purpose, ...] = ("prompt",)
 LATE_S = 5.0
 """Seconds to wait for a late answer, or for a question to be cancelled."""
 MAX_REPLY = 4000
-"""Maximum characters of the unusable answer that the repeated question quotes."""
+"""Maximum length, in characters, of the unusable answer quoted in the repeated question."""
 CANCELLED = "The question was cancelled because the run is ending."
 
 

@@ -25,7 +25,7 @@ MORE: dict[Takes, str] = {
 NEAR_END = 0.7
 """Used share of a budget above which an extension is offered."""
 GAINING = 2
-"""Iterations without a new best after which a forecast does not count."""
+"""Number of iterations without a new best after which a forecast is ignored."""
 
 
 def extend(takes: Takes) -> Option:

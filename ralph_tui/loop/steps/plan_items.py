@@ -19,12 +19,12 @@ LOOK_S = 3.0
 READ_S = 10.0
 """Seconds to wait for the plan between two sessions."""
 GAIN = 5.0
-"""Minimum share of the window that a fresh session must free, in percentage points.
+"""Minimum share of the window that starting a fresh session must free, in percentage points.
 
 This is the size of the smallest item.
 """
 FEW_CALLS = 3
-"""With at most this many tool calls left before the checkpoint, no new item is begun.
+"""With at most this many tool calls left before the checkpoint, a session begins no new item.
 
 Even a small item takes one call each to read, change and test something.
 """

@@ -21,7 +21,7 @@ from ralph_tui.loop.steps.checkpoints import Checkpoints
 from ralph_tui.loop.steps.escalation import Escalation
 
 POSTPONED_S = 60.0
-"""Seconds by which a deadline must move for the change to be recorded before it is due."""
+"""Seconds; a smaller change of the deadline is recorded only once the old deadline is due."""
 OnAnswer = Callable[[ev.QuestionAnswered], None]
 
 

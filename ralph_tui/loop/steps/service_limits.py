@@ -16,7 +16,7 @@ LONGEST_WAIT_S: dict[WaitCause, float] = {
     "usage_limit": 1800.0,
     "outage": 600.0,
 }
-"""Maximum seconds lost after an outage ends."""
+"""Maximum seconds before another attempt, so that little time is lost after an outage ends."""
 AFTER_RESET_S = 5.0
 """Seconds added to a reset time, because clocks differ."""
 STALE_RESET_S = 60.0

@@ -127,7 +127,7 @@ CONTINUE = f"You were interrupted because you produced no output for a long time
 CONTINUE_SERVED = (
     f"Your service stopped because of a limit or an outage. This is a retry. {_FROM_THERE}"
 )
-"""Prompts for a session that is resumed."""
+"""Prompts for resuming a session: after silence, and after a limit or an outage."""
 TAKEN_OVER = (
     "Another agent worked on this task before you and cannot continue. Its changes are "
     f"in the repository. {_FROM_THERE}"

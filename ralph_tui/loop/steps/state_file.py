@@ -17,7 +17,7 @@ from ralph_tui.loop.step import Step
 from ralph_tui.ports.host import Job
 
 LAST_S = 10.0
-"""Seconds the end of the run waits for the file."""
+"""Seconds that the end of the run waits for the file to be written."""
 
 Fields = dict[str, Any]
 

@@ -18,7 +18,7 @@ from ralph_tui.events import Event
 from ralph_tui.state import RunState
 
 LOOK_S = 0.03
-"""Seconds that `look` may fold before the screen is redrawn."""
+"""Maximum seconds that `look` folds events before the screen is redrawn."""
 POLL_S = 0.2
 """Seconds between two checks while nothing is recorded."""
 

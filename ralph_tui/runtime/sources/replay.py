@@ -23,7 +23,7 @@ from ralph_tui.state.outline import Mark
 from ralph_tui.text.terms import UNHEARD
 
 WHOLE_S = 30.0
-"""Maximum number of seconds for a replay of the whole run, played from its beginning."""
+"""Seconds; `begin` chooses the lowest speed that plays the whole run within this time."""
 TOP_SPEED = 64
 LONGEST_GAP_S = 2.0
 """Longest silence at normal speed, in seconds."""

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from ralph_tui.adapters.records.foreign import ForeignRun
 
 _CHANGING = ("tasks", HOOKED, "index/tasks.json", "../ralph-external", "current-loop.json")
-"""Paths in the records: folders change with a new task or loop, files whenever a run ends."""
+"""Paths that show changes: folders if a task or loop is new, files if a run has ended."""
 AT_ONCE = 100
-"""Newest tasks listed by the first call: listing ten thousand takes a while."""
+"""Number of newest tasks that the first call lists; listing ten thousand takes a while."""
 
 
 class FleetGlances(Protocol):

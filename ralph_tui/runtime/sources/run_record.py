@@ -31,7 +31,7 @@ from ralph_tui.state.last_seen import LastSeen
 from ralph_tui.text.sanitize import one_line
 
 INSIDE, ELSEWHERE = "exports", "ralph-tui-exports"
-"""The folder beside a journal, and the one in the current directory."""
+"""Folders for exports: next to a journal, and in the current directory."""
 
 
 class RunRecord:

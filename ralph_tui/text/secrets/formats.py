@@ -18,7 +18,7 @@ from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.secrets.hints import may_hold_token
 
 _LONGEST_WORD = re.compile(r"[A-Za-z0-9+/_=-]{4096}([A-Za-z0-9+/_=-]{256,})")
-"""Matches data: no token is this long."""
+"""Matches a word too long to be a token, such as encoded data."""
 _ESCAPED = re.compile(r"\\(?:[nrtbf\"'\\/]|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2})\Z|%[0-9A-F]{2}\Z")
 """The end of an escape: a word begins after it, even if the escape ends with a letter."""
 _REST_OF_WORD = re.compile(r"[\w+/=.~-]*")

@@ -16,7 +16,7 @@ from ralph_tui.text.secrets.values import Kind
 _LINE_END = re.compile(r"((?:\\{1,8}r)?\\{1,8}n|\n)")
 """Also matches the escaped form, because JSON holds a whole file on one line."""
 _CONTINUED = (3, 6)
-"""Number of backslashes if a line end follows a backslash: in JSON, and in JSON within JSON."""
+"""Backslashes in an escaped line end after a backslash: in JSON, and in JSON within JSON."""
 _INVISIBLE = re.compile(
     r"(?:\x1b|\\{1,8}(?:u001[bB]|x1[bB]|033|e))"
     r"(?:\[[0-?]{0,40}[ -/]{0,4}[@-~]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)?)"

@@ -71,15 +71,15 @@ class Place:
     """Context of an unquoted value and its name."""
 
     tight: bool = False
-    """No blank separates name and value, as in a shell, a URL or a connection string."""
+    """True if no blank separates name and value, as in a shell, a URL or a connection string."""
     loud: bool = False
-    """The name is in capitals."""
+    """True if the name is in capitals."""
     argument: bool = False
-    """The value is an argument of a call."""
+    """True if the value is an argument of a call."""
     alone: bool = False
-    """Nothing else is on the line."""
+    """True if nothing else is on the line."""
     option: bool = False
-    """The name is a command's option."""
+    """True if the name is a command's option."""
 
 
 def is_secret(kind: Kind, value: str) -> bool:

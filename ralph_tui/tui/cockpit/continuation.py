@@ -18,7 +18,7 @@ ASKED = {
     "resume": ("Resume this run in this terminal?", "resume"),
     "again": ("Run it again as a new attempt in this terminal?", "run again"),
 }
-"""For each step, the question, and the label of the y key."""
+"""The question and the label of the y key, for each step."""
 FLEET_LOOP = "a fleet manages this loop and its branch; see ralph-tui fleet status"
 DEMO = ("Play the demo again in a new folder in this terminal?", "play it again")
 

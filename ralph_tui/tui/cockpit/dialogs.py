@@ -39,13 +39,13 @@ TWICE_S = 2.0
 FRESH_S = 1.0
 """Seconds for which a pause request may stay unrecorded."""
 MAX_CHARACTERS = 100_000
-"""Maximum characters in one piece of guidance."""
+"""Maximum length of one piece of guidance, in characters."""
 SENT_SHOWN = 2
 """Number of earlier pieces of guidance shown with their status."""
 UNSENT = "unsent.txt"
 """File for text that an ended run can no longer take."""
 MAX_STANDING = 10_000
-"""Maximum characters in the instruction that every prompt carries."""
+"""Maximum length of the instruction that every prompt carries, in characters."""
 
 
 def guidance_rows(state: RunState) -> list[str]:

@@ -35,7 +35,7 @@ MOVES: Mapping[str, Move] = {
     "previous_mark": Move(lambda player: player.step_mark(-1), "no earlier alarm or question"),
     "next_mark": Move(lambda player: player.step_mark(1), "no later alarm or question"),
 }
-"""By action name."""
+"""Moves by action name."""
 
 
 class Navigator:

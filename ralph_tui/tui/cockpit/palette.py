@@ -22,7 +22,7 @@ PERMISSIONS = {
 MAX_PERMITS = 50
 """Maximum number of denied tools offered for permission, most often denied first."""
 LONGEST = 120
-"""Maximum characters of a permission in the palette; the command sends it in full."""
+"""Maximum length of a permission in the palette, in characters; the command sends all of it."""
 
 
 def offers(host: RunScreen, permit: Callable[[SetPermissions], None]) -> Iterator[Offer]:

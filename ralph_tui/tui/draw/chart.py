@@ -18,7 +18,7 @@ from ralph_tui.tui.draw.words import SPARKS, fraction
 TITLE = "u"
 LOUD, SOFT = "mean strong", "mean"
 WIDEST = 2
-"""Maximum cells of a bar on either side of its iteration."""
+"""Maximum width of a bar, in cells, on either side of its iteration."""
 NAMED = 3
 """Minimum number of rows at which the bounds of the bands are labelled."""
 SCALE = Scale(0.0, 1.0)

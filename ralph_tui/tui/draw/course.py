@@ -15,7 +15,7 @@ from ralph_tui.tui.draw.scale import within
 from ralph_tui.tui.draw.spans import Span
 
 ROOM_AHEAD = 12
-"""Iterations on the axis of a live run, if its budget allows that many."""
+"""Minimum number of iterations on the axis of a live run, if its limit allows that many."""
 
 Point = tuple[int, float]
 """Iteration and value."""

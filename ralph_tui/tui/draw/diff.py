@@ -13,9 +13,9 @@ from ralph_tui.tui.draw.spans import Line
 MAX_LINES = 20_000
 MAX_CHARACTERS = 2_000_000
 LONGEST = 4_000
-"""Characters per line."""
+"""Maximum length of a line, in characters."""
 PIECE = 50
-"""Lines redacted together."""
+"""Number of lines that are redacted together."""
 MODES = {"100755": "executable", "120000": "symbolic link", "100644": "plain file"}
 SIGNS = {"+": "good", "-": "bad", "\\": "dim"}
 

@@ -18,9 +18,9 @@ class Ink(NamedTuple):
     style: str
     on: int = 1
     off: int = 0
-    """Dots drawn, then dots skipped."""
+    """Number of dots to skip after every `on` dots."""
     thick: bool = False
-    """Draw the line two dots high."""
+    """True to draw the line two dots high."""
 
 
 class Raster:

@@ -101,7 +101,7 @@ KEEP_S = 1.0
 """Seconds after an edit before the draft is saved."""
 ONE_MOMENT = "one moment: still checking your set-up"
 LAST_LINE = 200
-"""Maximum characters shown of the last line that a tried command has printed."""
+"""Maximum length shown, in characters, of the last line that a tried command has printed."""
 TRY, STOP = "try it", "stop  "
 STYLES = {"plain": "$foreground", "warn": "$warning", "bad": "$error", "dim": "$style-dim"}
 

@@ -18,7 +18,7 @@ T = TypeVar("T")
 LOOK_S = 0.25
 WIDEST = 100
 FRAMED_ROWS, FRAME_CELLS, FRAME_ROWS = 10, 6, 4
-"""Minimum rows for a frame, and the cells and rows that a frame takes."""
+"""Minimum number of rows for a frame, and the cells and rows that a frame takes."""
 LONGEST_HINT = 6
 """Maximum number of rows for the question, or for one hint."""
 

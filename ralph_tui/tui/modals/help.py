@@ -20,7 +20,7 @@ LEFT, RIGHT, GAP = 8, 27, 2
 LEAST = LEFT + 1 + RIGHT
 """Column width, in cells, below which text that does not fit beside its key goes below it."""
 FRAME = 4
-"""Cells of each row that the frame and its margin take."""
+"""Number of cells in each row that the frame and its margin take."""
 
 AT_WORK = ("starting", "agent", "thinking", "verifying", "limited", "paused")
 """Phases of an unfinished run."""

@@ -22,7 +22,7 @@ from ralph_tui.tui.modals.scroll_text import ScrollText
 
 WIDEST = 84
 FRAMED_ROWS, FRAME_CELLS, FRAME_ROWS = 10, 4, 2
-"""Minimum rows for a frame, and the cells and rows that a frame takes."""
+"""Minimum number of rows for a frame, and the cells and rows that a frame takes."""
 
 
 @dataclass(frozen=True)

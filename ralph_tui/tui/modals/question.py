@@ -40,7 +40,7 @@ EXAMPLES: dict[Takes, str] = {
     "iterations": "not a number of iterations: enter 5",
     "money": "not an amount of dollars: enter 2.50",
 }
-"""The error for input that grants nothing, by what an answer may grant."""
+"""Error for input that grants nothing, by the kind of input that an answer takes."""
 
 
 def parse_amount(text: str, takes: Takes = "more") -> tuple[int, float]:

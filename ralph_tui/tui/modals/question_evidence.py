@@ -9,7 +9,7 @@ from ralph_tui.tui.draw.diff import rows_of
 from ralph_tui.tui.draw.spans import Line, cells, clip, flat_name, wrap
 
 MAX_ROWS = 4000
-"""Maximum rows of one text: more than any valid text has, so that nothing is silently cut."""
+"""Maximum number of rows of one text: more than any valid text has, so nothing is silently cut."""
 _SIGNS = {"+": "good", "-": "bad"}
 
 

@@ -30,7 +30,7 @@ TITLES = {
     "permission": "The agent asks for permission in iteration {}",
     "choice": "The agent has a question in iteration {}",
 }
-"""By topic."""
+"""The dialog's titles by topic; ``{}`` becomes the iteration."""
 WHOLE: Mapping[str, str] = {"prompt": "the prompt", "handoff": "the handoff"}
 """Topics that propose a whole text, and the name of that text."""
 
@@ -66,7 +66,7 @@ def title(asked: QuestionAsked) -> str:
 
 
 MAX_CHARACTERS = 100_000
-"""Limit for the text of an answer."""
+"""Maximum length of an answer's text, in characters."""
 MEASURED = ("redirect", "pause", "criterion", "removal")
 """Topics for which the measurements are evidence."""
 

@@ -21,7 +21,7 @@ from ralph_tui.tui.modals.question_rows import EDITING, MORE
 from ralph_tui.tui.modals.scroll_text import ScrollText
 
 MIN_EDITED, MAX_EDITED = 4, 14
-"""Minimum and maximum rows of the editor, including its frame."""
+"""Minimum and maximum height of the editor in rows, including its frame."""
 
 
 class Editor(TextEntry):
@@ -68,13 +68,13 @@ class Editor(TextEntry):
 
 
 WIDEST = 100
-"""Cells; longer rows are hard to read."""
+"""Maximum width in cells; longer rows are hard to read."""
 FRAMED_ROWS, FRAME_CELLS = 12, 4
-"""Minimum rows for a frame, and the cells that a frame with its margin takes."""
+"""Minimum number of rows for a frame, and the cells that a frame and its margin take."""
 READ_ROWS = 5
-"""Minimum rows left for reading; with fewer, the answers are shown in short form."""
+"""Minimum number of rows left for reading; with fewer, the answers are shortened."""
 REASON_ROWS, TALL_ROWS = 4, 16
-"""Maximum rows for the reason if the dialog has at least `TALL_ROWS` rows; otherwise two."""
+"""Maximum height of the reason, if the dialog has at least `TALL_ROWS` rows; otherwise two rows."""
 SCROLLING = (
     *(("up", "roll(-1)"), ("down", "roll(1)"), ("pageup", "page(-1)"), ("pagedown", "page(1)")),
     *(("home", "roll(-1000000)"), ("end", "roll(1000000)")),

@@ -19,9 +19,9 @@ from ralph_tui.tui.modals.modal import Pair
 from ralph_tui.tui.modals.scroll_text import ReadDialog, ScrollText
 
 WIDEST = 110
-"""Cells; longer rows are hard to read."""
+"""Maximum width in cells; longer rows are hard to read."""
 FRAME, BESIDE = 4, 2
-"""Cells of the frame with its margin, and rows of the frame alone."""
+"""Cells that the frame and its margin take, and rows that the frame takes."""
 LONGEST = 200
 """Maximum number of rows for one line."""
 ROOM = 8

@@ -25,7 +25,7 @@ from ralph_tui.tui.panes.recorded_text import read_inside
 MIN_BARS = 3
 """Minimum number of iterations with a bar in an unzoomed pane, even when space is short."""
 SCARCE = 12
-"""Minimum rows for showing explanations that are available elsewhere."""
+"""Minimum height in rows for explanations that are also available elsewhere."""
 PRESENT_ROWS = 8
 """Approximate number of rows that the running session takes."""
 UNSAVED = ("", "It could not be saved to a file; the next prompt contained these facts.")

@@ -32,7 +32,7 @@ MAX_ASKED = 3
 """Maximum number of interventions listed here; the event log has them all."""
 LONGEST_OBJECTIVE = 400
 SHORTEST_OBJECTIVE = 40
-"""Minimum characters of an objective in a displayed command; copied commands have all of it."""
+"""Minimum number of characters shown of a command's objective; copied commands are complete."""
 LONGEST = 12
 """Maximum number of rows of one command."""
 

@@ -23,7 +23,7 @@ TIME = 6
 """Width of the time column in cells."""
 INDENT = TIME + 2
 LEAST = 30
-"""Minimum cells for text beside the entry's word; in narrower panes, it has its own row."""
+"""Minimum width for text beside the entry's word, in cells; otherwise, the word has its own row."""
 LONGEST_WORD = 16
 LOUD = ("critical", "warn")
 

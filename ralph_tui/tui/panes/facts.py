@@ -109,7 +109,7 @@ def _rollback(back: WorktreeRestored, state: RunState, width: int) -> list[Line]
 
 MINUTE_S = 60.0
 MIN_NAME = 16
-"""Minimum cells for a test's name; with fewer, the name is omitted."""
+"""Minimum number of free cells for showing the name of a failing test."""
 
 
 def facts(

@@ -35,7 +35,7 @@ from ralph_tui.tui.panes.header_fields import (
 
 ROOM = 1000
 SHORTEST = 6
-"""Minimum cells for a command or a tool call; with fewer, it is omitted."""
+"""Minimum width of a shortened command or tool call in cells; with less room, it is omitted."""
 _INTERPRETER = re.compile(r"^\S*python[\d.]*\s+-m\s+(?=\S)")
 
 

@@ -25,7 +25,7 @@ BADGE = " unrestricted "
 WHO = 22
 """Width in cells of agent and model on a wide screen."""
 SHORTEST_ITEM = 16
-"""Minimum cells for showing the plan's item."""
+"""Minimum number of free cells for showing the plan's item."""
 GAUGE = 6
 """Width of the context bar in cells."""
 CONTEXT = 13

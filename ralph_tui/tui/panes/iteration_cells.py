@@ -39,7 +39,7 @@ class Group(NamedTuple):
 
 
 CUT_OFF = "cut off"
-"""End of an iteration whose process is gone."""
+"""The end shown for an iteration whose process is gone."""
 
 
 def tone_of(gain: float | None) -> str:

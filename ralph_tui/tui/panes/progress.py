@@ -127,7 +127,7 @@ def _values(state: RunState, course: Course) -> dict[str, str]:
 
 
 MIN_CHART = 10
-"""Minimum rows of a zoomed chart; the explanation gets the rest and scrolls if necessary."""
+"""Minimum height of a zoomed chart in rows; the explanation gets the rest and may scroll."""
 ARROW = " → "
 
 

@@ -35,7 +35,7 @@ AUTH_REQUIRED = -32000
 _UNSUPPORTED = "The agent does not support a required call of the Agent Client Protocol"
 _CLASSES = ("errorKind", "errorName", "codexErrorInfo", "type", "code", "kind")
 _GENERAL = frozenset({"APIError", "UnknownError", "Error", "invalid_request_error"})
-"""Classes too general to use: the message decides instead."""
+"""Error classes that are too general to determine an outcome: the message decides instead."""
 _PREFIX = re.compile(r"\A(?:Internal error|Invalid params)(?:: |\Z)")
 _IN_ERROR_OUTPUT = re.compile(rb"\bstatus(?: code)?[:=]? (?P<status>[45]\d\d)\b")
 _IN_WORDS = re.compile(r"\b(?:(?:unexpected )?status:?|API Error:) (?P<status>[45]\d\d)\b")

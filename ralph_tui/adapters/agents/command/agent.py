@@ -20,7 +20,7 @@ from ralph_tui.text.sanitize import shorten
 BATCH_S = 0.1
 """Seconds of output per batch."""
 SLOWEST_S = 2.0
-"""Maximum seconds per batch; printing all night then takes megabytes, not gigabytes."""
+"""Maximum seconds per batch; a whole night of output then takes megabytes, not gigabytes."""
 LINES = 12
 """Lines to keep at each end of a batch."""
 FLOOD_RATE = 2 * LINES / BATCH_S

@@ -53,7 +53,7 @@ class AiwgState(Camel):
 
     files: list[Line] = []
     sizes: dict[Line, int] = {}
-    """Bytes."""
+    """Sizes in bytes."""
     omitted: int | None = None
     """Number of files that are not listed."""
     error: Line | None = None

@@ -51,7 +51,7 @@ class _Session:
     summary: Tally = field(default_factory=Tally)
     headings: Tally = field(default_factory=Tally)
     perhaps: Tally | None = None
-    """A last line among quoted output; it is the real one only if nothing else follows."""
+    """Counts from a last line among quoted output; they are used only if nothing else follows."""
 
     def names(self) -> dict[str, None]:
         return self.summary.names or self.headings.names

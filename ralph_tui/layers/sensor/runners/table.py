@@ -17,7 +17,7 @@ _WORDS = ("name", "errors")
 """Fields of a row that are not patterns."""
 _MOST_PARTS = 10_000
 LONGEST = 1000
-"""Maximum characters of a line; a longer one is no total or name, and would be slow to match."""
+"""Maximum length of a line in characters; a longer one is no total or name, and slow to match."""
 _NEAR = 2
 """Maximum distance, in lines, between totals of one run, such as one line per number."""
 
@@ -50,7 +50,7 @@ class Format:
     failing: str = ""
     """A failing test; the groups are its name."""
     counts_names: bool = False
-    """True if the totals do not say how many tests failed: count the failing ones by line."""
+    """True if the totals do not say how many tests failed, so that failing lines are counted."""
     listing: str = ""
     """Heading above test names; if one of its groups matched nothing, the tests did not fail."""
     one_below: bool = False
@@ -60,9 +60,9 @@ class Format:
     skipping: str = ""
     """A skipped test that the totals count like any other test."""
     part: str = ""
-    """A group of tests that ran, with or without a total; the pattern's group is its name."""
+    """A set of tests that ran, with or without a total; the pattern's group is its name."""
     counted: str = ""
-    """A group of tests with a total. If any other group ran, the runner's counts are unknown."""
+    """A set of tests with a total. If a set without one ran, the runner's counts are unknown."""
     broken: str = ""
     """An error while loading or compiling tests; the pattern's group is its text."""
     errors: Literal["tests", "beside", "failures"] = "tests"
