@@ -22,6 +22,7 @@ def test_checkpoints_are_listed_with_their_data(git_repo: Path) -> None:
     assert shown[0] == "before iteration 1: 0 sessions"
     assert shown[2] == "iteration 1: 1 session, 1 file changed since the last commit: README.md"
     assert [row.split()[0] for row in shown[3:5]] == ["1", "2"]
+    assert all(", 2 artifacts" in row for row in shown[3:5])
     assert shown[4].split()[3:6] == ["at", "the", "end"]
     assert "  Git: 1 modified, 0 staged, 4 untracked, 2 artifacts" in shown[4]
     listed = json.loads(here("checkpoint", "list", "task-001", "--json", cwd=git_repo).stdout)
@@ -30,6 +31,7 @@ def test_checkpoints_are_listed_with_their_data(git_repo: Path) -> None:
     assert [one["trigger"] for one in second["checkpoints"]] == ["start", "end"]
     assert second["checkpoints"][1]["gitStatus"]["branch"] == "main"
     assert second["summary"]["total"] == 2
+    assert [one["aiwgFiles"] for one in second["summary"]["checkpoints"]] == [2, 2]
     attempt = git_repo / ".aiwg/ralph/tasks/task-001/attempts/001"
     fields = json.loads((attempt / "results/iter-002/checkpoint-summary.json").read_text())
     assert fields == {"version": "1.0.0", **second["summary"]}

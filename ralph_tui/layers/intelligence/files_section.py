@@ -14,8 +14,9 @@ LONGEST_PATH = 200
 def files_section(inputs: PromptInput) -> Section:
     """List the files of failing tests, changed files and artifacts.
 
-    The section is empty after a handoff, which already says where to continue. It omits paths that
-    other sections show: those in names of failing tests, and files of an interrupted session.
+    The section is empty after a handoff, which already says where to continue. A test file
+    that names of failing tests show is listed only if it changed. The changed files of an
+    interrupted session are listed with its results instead.
     """
     files = inputs.context_files
     if files is None or inputs.handoff is not None:

@@ -303,12 +303,13 @@ def test_the_journal_of_an_older_version_is_judged_as_it_was() -> None:
 
 
 def test_a_count_that_is_doubted_is_ignored_and_reported_once(tmp_path: Path) -> None:
-    def claimed(tests: int) -> GateResult:
-        command = f"echo '== {tests} passed in 0.12s =='; false"
+    def claimed(tests: int, more: str = "") -> GateResult:
+        command = f"echo '== {tests} passed{more} in 0.12s =='; false"
         gate = ShellGate(command, cwd=tmp_path, run_id="run-1", timeout_s=30)
         return gate.run(tmp_path / "log")
 
     assert claimed(1_000_000).counts
+    assert not claimed(1_000_000, ", 1 skipped").counts
     claims = claimed(1_000_001)
     world = played([claims, claims, claims], max_iterations=2)
     (doubt,) = [event for event in world.all(ev.Noticed) if "1,000,001 tests" in event.text]

@@ -1,9 +1,10 @@
-"""The files that a prompt points to: each once, and none that another section shows."""
+"""The files that a prompt points to, each once."""
 
 from ralph_tui import events as ev
 from ralph_tui.events.intelligence import ContextFiles
+from ralph_tui.layers.intelligence import build_prompt
 from ralph_tui.layers.intelligence.blocks import NAMED_TESTS
-from ralph_tui.layers.intelligence.files_section import files_section
+from ralph_tui.layers.intelligence.files_section import HEADING
 from ralph_tui.layers.intelligence.material import PromptInput
 
 FILES = ContextFiles(
@@ -14,13 +15,15 @@ FILES = ContextFiles(
 
 
 def lines(*failing: str, broken: str = "", **fields: object) -> list[str]:
+    """The lines of this section in a prompt."""
     gate = ev.GateFinished(iteration=1, ok=False, failing=list(failing), broken=broken)
     given = {"gate": gate, "context_files": FILES, **fields}
     inputs = PromptInput("", "", 2, 9, **given)  # type: ignore[arg-type]
-    return [line for line in files_section(inputs).text().splitlines() if line.startswith("- ")]
+    section = build_prompt(inputs).text.partition(f"# {HEADING}\n")[2].partition("\n# ")[0]
+    return [line for line in section.splitlines() if line.startswith("- ")]
 
 
-def test_each_file_is_named_once_with_all_reasons_and_none_that_is_named_elsewhere() -> None:
+def test_each_file_is_pointed_to_once_unless_failing_tests_name_it() -> None:
     assert lines() == [
         "- tests/test_a.py (failing tests; changed in the last iteration)",
         "- tests/test_b.py (failing tests)",

@@ -2,6 +2,7 @@
 
 from ralph_tui.layers.context.sizes import estimate
 from ralph_tui.layers.context.window import windows_high
+from ralph_tui.layers.intelligence import build_prompt
 from ralph_tui.layers.intelligence.budget import whole_text
 from ralph_tui.layers.intelligence.material import PromptInput
 from ralph_tui.layers.intelligence.take_on_section import take_on_section
@@ -39,7 +40,7 @@ def test_delegation_is_advised_once_windows_fill_above_60_percent() -> None:
     assert (
         "20 % of a window for exploring files, 15 % for reviewing code, 15 % for going through "
         "test results and 10 % for documentation"
-    ) in said(high=True)
+    ) in build_prompt(PromptInput("", "", 1, 9, windows_high=True)).text
     assert not windows_high([ContextUse(1, 60.0)])
     assert windows_high([ContextUse(1, 61.0), *(ContextUse(n, 10.0) for n in range(4))])
     assert not windows_high([ContextUse(1, 61.0), *(ContextUse(n, 10.0) for n in range(5))])

@@ -73,6 +73,11 @@ def test_what_failed_at_the_start_is_named_and_makes_the_steps() -> None:
     assert "The build is broken at the start: error: expected `;`." in (
         plan("it passes", "general", [], [], [], (), broken).approach
     )
+    lessons = [PastReflection(f"task-001/{n:03} #1", "failure", f"Lesson {n}.") for n in range(7)]
+    assert plan("it passes", "general", lessons, [], [], (), start).steps == [
+        *(f"Lesson {n}." for n in range(1, 7)),
+        *made.steps[1:],
+    ]
     many = start.model_copy(update={"failing": [f"t/{name}.py::x" for name in "abcdd"]})
     steps = plan("it passes", "general", [], [], [], (), many).steps
     assert len(steps) == 3

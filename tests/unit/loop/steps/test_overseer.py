@@ -793,6 +793,7 @@ def test_health_checks_count_checks_detections_and_interventions() -> None:
     check_totals(aborted)
     assert levels(aborted)[-1][1] == "ABORT"
     assert aborted.state.oversight.totals.aborts == 1
+    assert ", 1 abort\n" in status_text({**summarize(aborted.state), "alive": False})
     checks = check_totals(world)
     asked = world.all(ev.QuestionAsked)
     counted = {one.iteration: one.seq for one in checks}

@@ -277,15 +277,21 @@ def test_sizes_are_learned_from_earlier_runs() -> None:
 
 
 def test_delegation_is_advised_once_a_window_was_more_than_60_percent_full() -> None:
-    def is_advised(peak: float) -> bool:
-        run = Work(world(past_runs=Earlier(peak)), "a").full(10).calls(20, done=1).ends()
+    def advises(prompt: str) -> bool:
         return (
             "If you have subagents, delegate heavy reading to them and use their summaries. As a "
             "rule of thumb, that saves 20 % of a window for exploring files, 15 % for reviewing "
             "code, 15 % for going through test results and 10 % for documentation"
-        ) in run.agent.prompts[0]
+        ) in prompt
+
+    def is_advised(*peaks: float) -> bool:
+        run = Work(world(past_runs=Earlier(*peaks)), "a").full(10).calls(20, done=1).ends()
+        return advises(run.agent.prompts[0])
 
     assert [is_advised(60), is_advised(61)] == [False, True]
+    assert [is_advised(61, *[10] * 4), is_advised(61, *[10] * 5)] == [True, False]
+    own = Work(World([0, 3, 10], plan="PLAN.md"), "a").full(61).ends()
+    assert [advises(prompt) for prompt in own.agent.prompts] == [False, True]
 
 
 @pytest.mark.parametrize("kind", ["raise", *GARBAGE])

@@ -132,6 +132,7 @@ def test_an_unproven_promise_warns_then_redirects_with_the_errors_in_the_prompt(
 
 def test_strict_validation_holds_the_next_session_back_and_asks() -> None:
     strict = Settings(intelligence=IntelligenceSettings(strict_validation=True))
+    assert not [e for e in unproven().run().all(ev.QuestionAsked) if e.about == "validation"]
     run = unproven(strict)
     run.play(answer("abort"))
     asked = run.only(ev.QuestionAsked)
