@@ -283,7 +283,12 @@ class QuestionAnswered(Event):
     def row_of(self, asked: QuestionAsked | None) -> Row:
         """Return the row to show below the question `asked`."""
         words = f": {self.text}" if self.text and self.answer == "guide" else ""
-        return Row("owner", "", f"{self.decision(asked)}{words}", self.text)
+        return Row(self.level, "", f"{self.decision(asked)}{words}", self.text)
+
+    @property
+    def level(self) -> terms.RowLevel:
+        """``owner`` only if a person answered."""
+        return "log" if self.by == SILENCE else "owner"
 
     def line(self, asked: QuestionAsked | None = None) -> str:
         """Return the event's line; `asked` is the question, if known."""

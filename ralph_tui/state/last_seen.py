@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar
 
-from pydantic import ConfigDict
+from pydantic import AwareDatetime, ConfigDict
 
 from ralph_tui.state import RunState
 
@@ -19,7 +19,7 @@ class LastSeen:
     """The run's id: another run may have taken the name."""
     seq: int
     """The last event shown."""
-    at: datetime
+    at: AwareDatetime
     """When the user viewed the run."""
     iterations: int = 0
     completion: float | None = None

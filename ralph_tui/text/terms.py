@@ -45,7 +45,7 @@ LEVELS: Mapping[RowLevel, Term] = {
     "good": GOOD,
     "warn": WARNING,
     "critical": CRITICAL,
-    "owner": Term("@", "your own request"),
+    "owner": Term("@", "your request or answer"),
 }
 """Severity is shown by glyph and word, never by colour alone."""
 

@@ -29,7 +29,7 @@ def test_what_is_missing_has_its_fix_and_an_exit_code(tmp_path: Path) -> None:
     assert done.returncode == 1
     for said in ("git init", "no-claude-here", ".ralph-tui.toml:2", "RALPH_TUI_NOPE"):
         assert said in done.stdout
-    assert "problems before you start a run" in done.stdout.splitlines()[-1]
+    assert "problems to solve: see" in done.stdout.splitlines()[-1]
 
 
 def test_what_is_read_from_a_command_is_said(git_repo: Path) -> None:
@@ -62,7 +62,7 @@ def test_a_folder_that_is_gone_is_one_sentence(tmp_path: Path, words: tuple[str,
 def test_in_tmux_of_80_columns_every_line_keeps_to_them(git_repo: Path) -> None:
     terminal = Terminal(["doctor"], git_repo, width=80, height=60)
     try:
-        screen = terminal.shows("before you start a run")
+        screen = terminal.shows("to solve: see")
         assert terminal.exit_code() == 1
     finally:
         terminal.close()
@@ -74,6 +74,4 @@ def test_in_tmux_of_80_columns_every_line_keeps_to_them(git_repo: Path) -> None:
     assert any("80x60" in line for line in lines)
     # A line broken by the terminal would continue at the left edge.
     signs = ("✓", "·", "▲", "✗", " " * 20)
-    assert all(
-        line.startswith(signs) for line in lines if line and "before you start a run" not in line
-    )
+    assert all(line.startswith(signs) for line in lines if line and "to solve: see" not in line)

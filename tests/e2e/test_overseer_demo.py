@@ -71,8 +71,6 @@ def test_edited_instructions_are_in_the_next_prompt_and_the_effect_is_told(
     asked = asks(project, "redirect")
     screen = Terminal(["attach"], project, width=100, height=30)
     try:
-        screen.shows("while you were away")
-        until(lambda: _press(screen, "Enter", lambda: "approve: added" in screen.screen))
         screen.shows("REDIRECT at iteration 5")
         until(lambda: _press(screen, "e", lambda: "enter done" in screen.screen))
         screen.type("Mind the sign first. ")

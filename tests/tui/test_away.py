@@ -1,15 +1,20 @@
 """The dialog shown when the user returns: when it opens, and which keys it takes."""
 
+from datetime import UTC, datetime, timedelta
 from functools import partial
+from pathlib import Path
 
 import pytest
 
+from ralph_tui.runtime.sources.run_record import RunRecord
 from ralph_tui.state import RunState
+from ralph_tui.state.last_seen import seen_of
 from ralph_tui.tui.app import RalphApp
 from ralph_tui.tui.cockpit.away_summary import AwayCockpit, AwaySummary
 from ralph_tui.tui.modals.guide import Guide
 from ralph_tui.tui.modals.question import Question
 from tests.tui.driving import Driver, drive, live, story
+from tests.unit.adapters.search.journals import attempt, write
 
 
 def returned(name: str) -> Driver:
@@ -81,6 +86,25 @@ def test_it_comes_before_the_question_also_where_the_record_is_there_later() -> 
         await driver.until(lambda: isinstance(driver.app.screen, Question))
 
     drive(driver, look)
+
+
+@pytest.mark.parametrize(("ago", "shown"), [(30, False), (90, True)])
+def test_who_pressed_a_key_within_the_last_minute_was_not_away(
+    tmp_path: Path, ago: int, *, shown: bool
+) -> None:
+    driver = returned("decided")
+    events = story("decided")
+    record = driver.source.record = RunRecord(write(attempt(tmp_path), events))
+    then = RunState().apply_all(events[: len(events) // 2])
+    record.save_seen(seen_of(then, datetime.now(UTC) - timedelta(seconds=ago), lost=False))
+
+    async def look(driver: Driver) -> None:
+        screen = driver.cockpit
+        assert isinstance(screen, AwayCockpit)
+        await driver.until(lambda: screen._is_shown)
+        assert isinstance(driver.app.screen, AwaySummary) is shown
+
+    drive(driver, look, (100, 30))
 
 
 def test_a_run_that_has_just_begun_opens_as_it_is() -> None:

@@ -7,8 +7,10 @@ import pytest
 from ralph_tui.events import IterationStarted, RunStarted
 from ralph_tui.runtime.sources.replay import Replay
 from ralph_tui.runtime.sources.run_record import RunRecord
+from ralph_tui.tui.draw.spans import cells
 from ralph_tui.tui.modals.choice_dialog import Confirm
 from ralph_tui.tui.modals.report import Report
+from ralph_tui.tui.modals.scroll_text import ScrollText
 from tests.tui.driving import Driver, drive, live, replay, story
 from tests.tui.test_end import changed
 from tests.unit.adapters.search.journals import attempt, write
@@ -164,6 +166,10 @@ def test_the_report_is_read_and_written_from_there(tmp_path: Path) -> None:
         await driver.press("o")
         await driver.until(lambda: isinstance(driver.app.screen, Report))
         await driver.sees("Report on task-001/001")
+        text = driver.app.screen.query_one(ScrollText)
+        await driver.until(lambda: text.rows and text.size)
+        widest = max(map(cells, text.rows))
+        assert widest <= text.size.width - ScrollText.EDGE, "a row is never cut"
         await driver.press("end")
         await driver.sees("Everything else: ralph-tui report task-001/001 --full")
         await driver.press("E")

@@ -159,6 +159,7 @@ def test_a_countdown_that_another_person_stopped_is_not_stopped_again() -> None:
         await opened(driver)
         happens(driver, QuestionHeld(question_id="q1", by="ada"))
         await driver.sees("countdown stopped")
+        assert ("space", "stop countdown") not in dialog(driver).pairs()
         await driver.press("space", "e", "escape", "n")
 
     assert drive(live(story("redirect")), look).sent == [answer("decline")]
@@ -236,6 +237,19 @@ def test_words_that_a_lost_run_can_no_longer_take_are_in_a_file(tmp_path: Path) 
 
     drive(driver, look)
     assert unsent.read_text() == "try the lexer"
+
+
+def test_guidance_that_is_open_at_the_end_of_the_run_is_only_kept() -> None:
+    async def look(driver: Driver) -> None:
+        await driver.press("g", "x")
+        await driver.sees("add it to every prompt")
+        happens(driver, RunFinished(outcome="aborted", reason="", iterations=1, completion=0))
+        await driver.sees("The run has ended and takes no guidance")
+        await driver.sees("enter keep")
+        assert "every prompt" not in "\n".join(driver.text())
+        assert driver.app.screen.query_one(TextArea).text == "x"
+
+    drive(live(story("running")), look)
 
 
 def test_refused_guidance_is_the_next_draft() -> None:

@@ -40,7 +40,7 @@ def summary(findings: Sequence[Finding]) -> str:
     problems = sum(finding.level == "problem" for finding in findings)
     if problems:
         sign = LEVEL_TERMS["problem"].glyph
-        return f"solve {count(problems, 'problem')} before you start a run: see {sign} above"
+        return f"{count(problems, 'problem')} to solve: see {sign} above"
     return 'ready: ralph-tui run "OBJECTIVE" -c "COMMAND" (ralph-tui demo shows it)'
 
 

@@ -15,7 +15,7 @@ from textual.content import Content
 from ralph_tui.analysis.away import ToneLine, is_news, while_away
 from ralph_tui.ports.source import Source
 from ralph_tui.tui.cockpit.screen import CockpitScreen
-from ralph_tui.tui.cockpit.view_log import is_lost
+from ralph_tui.tui.cockpit.view_log import PRESENT_S, is_lost
 from ralph_tui.tui.draw.spans import wrap
 from ralph_tui.tui.modals.modal import Pair
 from ralph_tui.tui.modals.text_dialog import TextDialog
@@ -78,6 +78,8 @@ class AwayCockpit(CockpitScreen):
         """Show the summary if there is news; return whether it was shown."""
         state, record = self.state, self.source.record
         seen = record.seen() if record is not None else None
+        if seen is not None and 0 <= (datetime.now(UTC) - seen.at).total_seconds() < PRESENT_S:
+            return False  # the user is present, here or in another terminal
         lost = is_lost(self.source, state)
         now = self.source.clock(state)
         if not is_news(state, now, seen, lost=lost):

@@ -91,12 +91,11 @@ class Dialogs:
         # Textual's editor is slow to import; importing it here keeps the first paint fast.
         from ralph_tui.tui.modals.guide import Guide  # noqa: PLC0415
 
-        into_session = self._host.state.run.takes_guidance
-        standing = self._host.state.intelligence.standing_instruction
         dialog = Guide(
             self._draft,
-            into_session=into_session,
-            standing=standing,
+            into_session=lambda: self._host.state.run.takes_guidance,
+            over=lambda: self._is_over,
+            standing=self._host.state.intelligence.standing_instruction,
             before=guidance_rows(self._host.state),
             clock=self._clock,
         )
@@ -129,6 +128,11 @@ class Dialogs:
             reason = edit_words(state) if wish.wanted else cancelled
         self._host.report(f"e edit: {reason}")
 
+    @property
+    def _is_over(self) -> bool:
+        """True if no process takes guidance any more."""
+        return bool(self._source.lost) or not self._host.state.run.live
+
     def keep_text(self, text: str) -> str:
         """Add unsent text to the draft of guidance, and return how to see it.
 
@@ -136,8 +140,7 @@ class Dialogs:
         a file beside its record.
         """
         record = self._source.record
-        over = self._source.lost or not self._host.state.run.live
-        if over and record is not None:
+        if self._is_over and record is not None:
             try:
                 return f"your text is in {flat_name(str(record.write(UNSENT, redact(text))))}"
             except RalphError as error:

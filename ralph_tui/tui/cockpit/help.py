@@ -71,7 +71,7 @@ SIGNS: tuple[Block, ...] = (
             _sign(terms.GOOD, "good, passed, helped"),
             _sign(terms.WARNING, "a warning"),
             _sign(terms.CRITICAL, "critical, or a question"),
-            _sign(terms.LEVELS["owner"], "your own request"),
+            _sign(terms.LEVELS["owner"], "your request or answer"),
             ("└", "response or effect"),
             _sign(terms.BEST, "the best so far"),
             _sign(terms.PHASES["agent"], "running iteration"),

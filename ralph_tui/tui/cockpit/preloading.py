@@ -35,7 +35,7 @@ def steps(app: App[str]) -> Iterator[None]:
     yield
     from ralph_tui.tui.modals.guide import Guide, TextEntry  # noqa: PLC0415
 
-    _parse(app, Guide("", into_session=True), TextEntry())
+    _parse(app, Guide("", into_session=lambda: True), TextEntry())
     yield
     from ralph_tui.tui.modals.palette import Palette  # noqa: PLC0415
 

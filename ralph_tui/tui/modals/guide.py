@@ -14,6 +14,7 @@ from textual.widgets import Static, TextArea
 
 from ralph_tui.text.sanitize import clip, one_line, strip_controls
 from ralph_tui.tui.field_keys import take_own_key
+from ralph_tui.tui.modals.choice_dialog import LOOK_S
 from ralph_tui.tui.modals.modal import Modal, Pair
 
 MAX_CHARACTERS = 100_000
@@ -124,7 +125,7 @@ class TextDraft(Modal[DraftResult]):
 
 
 class Guide(TextDraft):
-    """Guidance for the agent: once, or in every prompt."""
+    """Guidance for the agent: once, or in every prompt; a run that has ended takes none."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+t", "always", show=False, priority=True)]
 
@@ -132,22 +133,49 @@ class Guide(TextDraft):
         self,
         draft: str,
         *,
-        into_session: bool,
+        into_session: Callable[[], bool],
+        over: Callable[[], bool] = lambda: False,
         standing: str = "",
         before: Sequence[str] = (),
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """`standing` is the instruction in every prompt; `before` has rows on earlier guidance."""
-        where = "into the running session" if into_session else "with the next prompt"
-        super().__init__(f"Guidance for the agent, {where}", draft, clock)
+        """`standing` is the instruction in every prompt; `before` has rows on earlier guidance.
+
+        `into_session` and `over` return True while guidance goes into the session, and once the
+        run has ended.
+        """
+        self._into_session, self._over = into_session, over
+        super().__init__(self._where(), draft, clock)
         self._standing, self._before = standing, before
+
+    def _where(self) -> str:
+        if self._over():
+            return "The run has ended and takes no guidance; enter keeps your text in a file"
+        where = "into the running session" if self._into_session() else "with the next prompt"
+        return f"Guidance for the agent, {where}"
+
+    def on_mount(self) -> None:
+        self.set_interval(LOOK_S, self._follow)
+
+    def _follow(self) -> None:
+        """Keep the title and the keys true while the run goes on."""
+        if self._title != (where := self._where()):
+            self._title = where
+            self.query_one(".question", Static).update(Content(where))
+            self.query_one("#every", Static).display = not self._over()
+            self.show_keys()
+
+    def pairs(self) -> Sequence[Pair]:
+        if not self._over():
+            return super().pairs()
+        return [(key, "keep" if key == "enter" else effect) for key, effect in super().pairs()]
 
     def more(self) -> ComposeResult:
         every = Content.assemble(("ctrl+t", "bold"), " add it to every prompt from now on")
         if self._standing:
             said = clip(one_line(self._standing), 160)
             every = every.append(Content(f" (empty removes it)\nnow in every prompt: {said}"))
-        yield Static(every, classes="hint")
+        yield Static(every, classes="hint", id="every")
         for row in self._before:
             yield Static(Content(row), classes="hint")
 

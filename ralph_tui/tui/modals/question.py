@@ -121,6 +121,7 @@ class Question(Modal[Answer | None]):
         """Follow the question; redraw once a second during a countdown."""
         before = (self.asked.deadline, countdown(self.asked.deadline, self._now))
         self.asked, self._now = asked, now
+        self._held = self._held or asked.deadline is None
         stops, self._stops = self._stops, drawn.stops(asked, self._state)
         if stops != self._stops or before[0] != asked.deadline or (self.sheet.flows and before[1]):
             self._lay()

@@ -20,8 +20,8 @@ from ralph_tui.tui.modals.scroll_text import ReadDialog, ScrollText
 
 WIDEST = 110
 """Maximum width in cells; longer rows are hard to read."""
-FRAME, BESIDE = 4, 2
-"""Cells that the frame and its margin take, and rows that the frame takes."""
+FRAME, BESIDE = 6, 2
+"""Cells that the frame and its padding take, and rows that the frame takes."""
 LONGEST = 200
 """Maximum number of rows for one line."""
 ROOM = 8

@@ -24,7 +24,7 @@ from ralph_tui.text.terms import WARNING
 from ralph_tui.tui.draw.spans import Line, clickable, clip, flat, flat_name, wrap
 from ralph_tui.tui.draw.words import cost, elapsed
 from ralph_tui.tui.panes.iteration_cells import cut_off_words, is_open
-from ralph_tui.tui.panes.pane import LinesPane
+from ralph_tui.tui.panes.pane import MAX_COPIED, LinesPane
 from ralph_tui.tui.panes.tabs import edge
 
 VERB_CELLS = 11
@@ -33,6 +33,8 @@ MAX_ASKED = 3
 LONGEST_OBJECTIVE = 400
 SHORTEST_OBJECTIVE = 40
 """Minimum number of characters shown of a command's objective; copied commands are complete."""
+ENDLESS = 1_000_000
+"""A width, and a length of an objective, that no command reaches."""
 LONGEST = 12
 """Maximum number of rows of one command."""
 
@@ -84,18 +86,26 @@ class EndPane(LinesPane):
         return clickable([("esc", "key"), (f" {self.esc}", "dim")], "escape")
 
     def build(self, width: int, height: int) -> list[Line]:
-        lost = self._lost()
-        facts = [*_facts(self.state, self.now, width, lost=lost), *_to_check(self.state, width)]
-        asked = list(_questions(self.state, width))
+        above = self._results(width)
         steps, room = list(self._steps(width)), LONGEST_OBJECTIVE
         # Shorten the objectives in displayed commands until all keys are visible.
-        while len(facts) + len(asked) + len(steps) > height and room > SHORTEST_OBJECTIVE:
+        while len(above) + len(steps) > height and room > SHORTEST_OBJECTIVE:
             room -= SHORTEST_OBJECTIVE
             steps = list(self._steps(width, room))
-        blank: list[Line] = [[]] if len(facts) + len(asked) + len(steps) < height else []
-        above = [*facts, *asked, *blank]
+        if len(above) + len(steps) < height:
+            above.append([])
         self._commands = {len(above) + i: command for i, (_, command) in enumerate(steps)}
         return [*above, *(line for line, _ in steps)]
+
+    def text_rows(self, most: int = MAX_COPIED) -> list[str]:
+        """Return all rows, each command whole and in one row, so that it can be pasted."""
+        steps = [line for line, _ in self._steps(ENDLESS, ENDLESS)]
+        rows = [*self._results(self.inner_width), [], *steps]
+        return ["".join(text for text, _ in row).rstrip() for row in rows[:most]]
+
+    def _results(self, width: int) -> list[Line]:
+        facts = _facts(self.state, self.now, width, lost=self._lost())
+        return [*facts, *_to_check(self.state, width), *_questions(self.state, width)]
 
     def clicked(self, row: int, cell: int) -> None:
         """Copy a clicked command; a click on its key runs it."""

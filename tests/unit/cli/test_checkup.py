@@ -490,8 +490,8 @@ class TestWords:
     def test_the_last_line_says_whether_a_run_can_begin(self) -> None:
         well, bad = Finding("warning", "x", "y"), Finding("problem", "x", "y")
         assert summary([well]).startswith("ready: ralph-tui run")
-        assert summary([bad]) == "solve 1 problem before you start a run: see ✗ above"
-        assert summary([bad, bad]).startswith("solve 2 problems before you start a run")
+        assert summary([bad]) == "1 problem to solve: see ✗ above"
+        assert summary([bad, bad]).startswith("2 problems to solve")
         assert as_object([well, bad])["ready"] is False
         assert as_object([well])["findings"] == [
             {"level": "warning", "what": "x", "says": "y", "fix": ""}

@@ -1,5 +1,7 @@
 """Tool failures, and denials that a setting could permit."""
 
+import pytest
+
 from ralph_tui import events as ev
 from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.analysis.away import while_away
@@ -73,6 +75,20 @@ def test_a_refusal_by_the_user_counts_as_a_denial_once() -> None:
     assert "3 denied" in "".join(text for text, _ in header)
     assert ", 3 denied" in report(run.events, Circumstances())
     assert "3 tool calls denied" in [row.text for row in while_away(state, run.at, None)]
+
+
+@pytest.mark.parametrize(("by", "level"), [("you", "owner"), ("the default", "log")])
+def test_only_a_persons_answer_has_the_sign_of_the_owner(by: str, level: str) -> None:
+    request = AgentRequest(request_id="r", tool="Bash", input="git push")
+    asked = ev.QuestionAsked(
+        iteration=1, question_id="q", topic="permission", text="?", options=[], request=request
+    )
+    answered = ev.QuestionAnswered(question_id="q", answer="refuse", by=by)
+    run = Recorder()
+    run.add(asked)
+    run.add(answered)
+    (entry,) = RunState().apply_all(run.events).log.entries
+    assert entry.head.level == level
 
 
 def test_failing_tests_are_no_failure_of_the_agents_call() -> None:
