@@ -99,7 +99,8 @@ class EntryNesting(Part):
         entry, self._asked = self._asked[1], None
         self._decided[e.question_id] = entry
         text = request.decided(e.decision(asked))
-        self._log.amend(entry, entry.head.seq, text=text, level=e.level)
+        level = "owner" if e.level == "owner" else entry.head.level  # unanswered: still a warning
+        self._log.amend(entry, entry.head.seq, text=text, level=level)
         if e.said:
             self._log.nest(entry, e, ev.Row("owner", "", e.said, e.said))
         self._log.close(entry)

@@ -77,7 +77,7 @@ def test_a_refusal_by_the_user_counts_as_a_denial_once() -> None:
     assert "3 tool calls denied" in [row.text for row in while_away(state, run.at, None)]
 
 
-@pytest.mark.parametrize(("by", "level"), [("you", "owner"), ("the default", "log")])
+@pytest.mark.parametrize(("by", "level"), [("you", "owner"), ("the default", "warn")])
 def test_only_a_persons_answer_has_the_sign_of_the_owner(by: str, level: str) -> None:
     request = AgentRequest(request_id="r", tool="Bash", input="git push")
     asked = ev.QuestionAsked(
