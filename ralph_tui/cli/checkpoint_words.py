@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ralph_tui.adapters.records.aiwg.checkpoint_files import CheckpointData, summarize
+from ralph_tui.adapters.records.aiwg.forms import stamp
 from ralph_tui.state import CheckpointPoint, IterationSpan
 from ralph_tui.text.format import count, duration, memory_size, name_files
 from ralph_tui.text.sanitize import one_line
@@ -17,7 +18,16 @@ def as_json(span: IterationSpan, data: Sequence[CheckpointData]) -> dict[str, An
         "iteration": span.number,
         "summary": summarize(data).as_json(),
         "checkpoints": [
-            {"number": point.number, "trigger": point.trigger, "snapshot": point.snapshot}
+            {
+                "number": point.number,
+                "timestamp": stamp(point.at),
+                "duration": round(1000 * point.duration_s),
+                "trigger": point.trigger,
+                "snapshot": point.snapshot,
+                "note": point.note,
+                "by": point.by,
+                "error": point.error,
+            }
             | by_number.get(point.number, {})
             for point in span.checkpoints
         ],
@@ -39,8 +49,9 @@ def _row(point: CheckpointPoint, data: CheckpointData | None) -> str:
     snapshot = "no snapshot" if point.snapshot is None else f"snapshot {point.snapshot}"
     row = f"{point.at.astimezone():%Y-%m-%d %H:%M:%S}  {CHECKPOINTS[point.trigger].word:<12}"
     row += f"  {duration(point.duration_s):>7}  {snapshot:<12}"
+    words = [text for text in (point.note, point.error) if text]
     if data is None:
-        return f"{row}  {point.note}".rstrip()
+        return "  ".join([row, *words]).rstrip()
     git, counts = data.git_status, data.git_status.counts
     parts = [
         f"Git: {counts.modified} modified",
@@ -50,4 +61,4 @@ def _row(point: CheckpointPoint, data: CheckpointData | None) -> str:
     ]
     parts += [memory_size(data.memory.rss)] if data.memory.rss else []
     parts += [git.error] if git.error else []
-    return "  ".join([row, ", ".join(parts), point.note]).rstrip()
+    return "  ".join([row, ", ".join(parts), *words])

@@ -11,7 +11,7 @@ from ralph_tui.ports.host import Clock
 from ralph_tui.state import RunState
 
 ACTIONS_S: Final = 4.0
-"""Seconds from a tool call until its line is due; the engine writes it at its next check."""
+"""Seconds from a tool call until its count or line is due; the engine writes it at its next check."""
 _STATUS = (
     ev.Paused
     | ev.Unpaused
@@ -22,7 +22,7 @@ _STATUS = (
     | ev.PlanMade
 )
 """Events after which the files are written at once."""
-_ACTED = ev.ToolFinished | ev.ToolDenied | ev.FilesChanged
+_ACTED = ev.ToolStarted | ev.ToolFinished | ev.FilesChanged
 
 
 class Upkeep:

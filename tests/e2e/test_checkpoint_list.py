@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.events import CheckpointCaptured
+from ralph_tui.text.format import duration
 from tests.e2e.cli import GATE, ONE_MORE, here, project, start
 from tests.waiting import until
 
@@ -39,6 +40,14 @@ def test_checkpoints_are_listed_with_their_data(git_repo: Path) -> None:
     captured = [event for event in events if isinstance(event, CheckpointCaptured)]
     times = [[f"{event.at:%Y-%m-%d}", f"{event.at:%H:%M:%S}"] for event in captured]
     assert [row.split()[1:3] for row in shown if row.startswith("    ")] == times
+    rows = [row for row in shown if row.startswith("    ")]
+    for row, event in zip(rows, captured, strict=True):
+        assert f"  {duration(event.duration_s):>7}  snapshot" in row
+    lasted = [round(1000 * event.duration_s) for event in captured]
+    everything = [one for iteration in listed["iterations"] for one in iteration["checkpoints"]]
+    assert [one["duration"] for one in everything] == lasted
+    assert [one["duration"] for one in second["summary"]["checkpoints"]] == lasted[-2:]
+    assert lasted[-1] > 0
     last = captured[-1]
     assert (last.iteration, last.trigger, last.modified) == (2, "end", ["done-1.txt"])
 
@@ -65,3 +74,4 @@ def test_a_requested_checkpoint_is_listed_with_its_note_and_data(git_repo: Path)
     listed = json.loads(shown)["iterations"][-1]["checkpoints"]
     [asked] = [one for one in listed if one["trigger"] == "key"]
     assert asked["gitStatus"]["untracked"] == ["new.txt"]
+    assert asked["note"] == "Before it"

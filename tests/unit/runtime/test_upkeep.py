@@ -8,6 +8,8 @@ from typing import Any
 
 from ralph_tui import events as ev
 from ralph_tui.adapters.records.attempts import AttemptFolder
+from ralph_tui.events.workspace import FileChange
+from ralph_tui.layers.sensor.categories import files_changed
 from ralph_tui.runtime.upkeep import Upkeep
 from ralph_tui.state import RunState
 from tests.rows import each_row
@@ -29,6 +31,10 @@ ITERATION = ev.IterationStarted(iteration=1, max_iterations=3)
 USED = (
     ev.ToolStarted(iteration=1, tool_id="1", tool="Read", summary="a.py"),
     ev.ToolFinished(iteration=1, tool_id="1", ok=True, summary="3 lines"),
+)
+UNTOLD = ev.SessionStarted(iteration=1, session_id="s", agent="command", tells_tools=False)
+CHANGED = files_changed(
+    1, [FileChange(path="a.py", status="modified", category="source", added=1)], live=False
 )
 ASKED = ev.QuestionAsked(iteration=1, question_id="q", topic="pause", text="Why?", options=[])
 ANSWERED = ev.QuestionAnswered(question_id="q", answer="continue")
@@ -86,17 +92,20 @@ def test_a_question_or_pause_and_its_end_are_in_the_files_at_once(
     assert kept.status() == "running"
 
 
-def test_actions_follow_within_seconds(tmp_path: Path) -> None:
+@each_row(("acted", "number", "lines"), [(USED, 1, 1), (USED[:1], 1, 0), ((UNTOLD, CHANGED), 1, 1)])
+def test_actions_follow_within_seconds(
+    tmp_path: Path, acted: Sequence[ev.Event], number: int, lines: int
+) -> None:
+    """A call counts once it begins; its line is written when it ends."""
     kept = Kept(tmp_path)
-    kept.happen(*USED)
+    kept.happen(*acted)
     kept.upkeep.tick(kept.state)
     assert kept.actions() == []
     kept.clock.seconds += 4.5
     kept.upkeep.tick(kept.state)
-    until(lambda: len(kept.actions()) == 1)
-    until(lambda: (kept.attempt.folder / "outcome.json").exists() is False)
-    done = kept.read(kept.attempt.folder / "attempt.json")["execution"]
-    assert done["actions_performed"] == 1
+    record = kept.attempt.folder / "attempt.json"
+    until(lambda: kept.read(record)["execution"]["actions_performed"] == number)
+    until(lambda: len(kept.actions()) == lines)
 
 
 def test_an_older_projection_replaces_no_newer_one(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def test_long_ones_are_cut_and_secrets_redacted() -> None:
 def test_an_action_has_its_parameters_and_its_output() -> None:
     calls = ToolCalls(1, "/repo")
     given = {"file_path": "/repo/a.py", "old_string": "a\n", "new_string": "b\n", "offset": 3}
-    more = {"long": "x" * 10_000, "key": TOKEN}
+    more = {"long": "x" * 10_000, "key": TOKEN, "nested": {"headers": [TOKEN]}}
     block = {"id": "t1", "name": "Edit", "input": {**given, **more}}
     (started,) = calls.started(block, None)
     said = "Error: string not found in a.py\n" + "z" * 2000
@@ -47,10 +47,15 @@ def test_an_action_has_its_parameters_and_its_output() -> None:
         lines = list(actions.take(reported))
     (line,) = lines
     assert TOKEN not in str(line["params"].pop("key"))
+    assert TOKEN not in str(line["params"].pop("nested"))
     assert len(line["params"].pop("long")) == 4096
     assert line["params"] == given
     assert line["error"].startswith("Error: string not found in a.py\nzzz")
     assert len(line["error"]) == 1000
+    wide = {"id": "t3", "name": "Edit", "input": {f"p{n}": n for n in range(60)}}
+    (started,) = calls.started(wide, None)
+    assert isinstance(started, ToolStarted)
+    assert started.params == {f"p{n}": n for n in range(50)}
     calls.started({"id": "t2", "name": "Bash", "input": {"command": "ls"}}, None)
     listed = "a.py\nb.py" + "\nc.py" * 400
     (ended,) = calls.finished({"tool_use_id": "t2", "content": listed}, structured=None)

@@ -471,9 +471,9 @@ def test_the_least_useful_of_too_many_are_archived_and_never_lost(
     folder = tmp_path / "knowledge"
     for text in ("Old and good.", "Old and poor.", "Old and pinned.", "New."):
         known(folder, text)
-    old = "2024-01-01T00:00:00.000Z"
+    old, recent = "2024-12-31T00:00:00.000Z", "2025-01-02T00:00:00.000Z"  # now is 2026-01-01
     changes: list[dict[str, Any]] = [{"updatedAt": old}, {"confidence": 0.6}]
-    changes += [{"pinned": True, "updatedAt": old}, {}]
+    changes += [{"pinned": True, "updatedAt": old}, {"updatedAt": recent}]
     changes[1]["updatedAt"] = old
     write(folder, [one | more for one, more in zip(learnings_in(folder), changes, strict=True)])
     store_of(folder, "run-c").stage([learning("Another.")])

@@ -22,6 +22,7 @@ from ralph_tui.adapters.outreach.http_service import (
 from ralph_tui.adapters.outreach.message import (
     Message,
     Readings,
+    comment_body,
     comment_of,
     issue_body,
     message_of,
@@ -231,9 +232,14 @@ def test_body_and_payload_hold_level_priority_and_context() -> None:
         "strategy": "pivot",
         "blockers": ["no network"],
     }
-    levels: list[EscalationLevel] = ["info", "warning", "critical", "emergency"]
-    priorities = [payload(message(level=level))["priority"] for level in levels]
-    assert priorities == ["low", "medium", "high", "urgent"]
+    levels: list[tuple[EscalationLevel, str]] = [
+        ("info", "low"), ("warning", "medium"), ("critical", "high"), ("emergency", "urgent")
+    ]  # fmt: skip
+    for level, priority in levels:
+        one = message(level=level)
+        assert payload(one)["priority"] == priority
+        for text in (issue_body(one), comment_body(one)):
+            assert f'"priority": "{priority}"' in text
     assert payload(sent)["strategy"] == "pivot"
 
 

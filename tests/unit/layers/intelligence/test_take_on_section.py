@@ -31,6 +31,7 @@ def test_a_plan_gives_the_order_the_number_and_what_to_split() -> None:
     assert "Open a file in full only if you are about to change it" in text
     assert "Read a specification only if the work at hand refers to it." in text
     assert "subagents" not in text
+    assert "Open a file in full" not in said()
     for full in (said(high=True), said(fill=True)):
         assert "Open a file in full only if you are about to change it" in full
         assert "Read a specification only if the work at hand refers to it." in full

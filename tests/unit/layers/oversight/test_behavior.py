@@ -162,6 +162,10 @@ def test_a_short_or_foreign_objective_is_judged_by_failing_tests_and_english_ite
     assert deviations(replace(AUTH, failed_before=())) == []
     foreign = replace(AUTH, objective="Behebe alle Fehler in der Anmeldung und der Abmeldung")
     assert deviations(foreign) == ["objective_deviation"]
+    for text in ("Behebe Anmeldung, Abmeldung", "Fix Anmeldung und Abmeldung", "Fix Prüfung, Tür"):
+        goals = replace(AUTH, objective=text)
+        assert deviations(goals) == ["objective_deviation"]
+        assert deviations(replace(goals, failed_before=())) == [], "its own words do not count"
     planned = replace(foreign, failed_before=(), items=("Write the lexer for the scanner",))
     assert deviations(planned) == ["objective_deviation"]
     assert deviations(replace(planned, changed=("src/lexer.py",))) == []

@@ -9,6 +9,7 @@ from ralph_tui.layers.sensor.gate import Counts, GateResult
 from ralph_tui.layers.sensor.plan import Progress
 from ralph_tui.layers.sensor.reading import Reading
 from ralph_tui.layers.sensor.sensor import UNPROVEN, Sensor
+from ralph_tui.state.gate import GateFold
 from tests.rows import each_row
 
 
@@ -242,6 +243,12 @@ def test_a_gate_that_passes_without_counts_completes() -> None:
         assert (reading.completion, reading.source, reading.passed) == (100.0, "tests", None)
         assert reading.note == "the completion command passed"
         assert "(the completion command passed)" in reading.event().line()
+        known = GateFold()
+        known.on_reading_taken(reading.event())
+        assert known.origin == "command passed"
+    assert started(green()).read(1, green()).completion < 100, "it passed before any work"
+    tampered = started(red(1, 4)).read(2, green(), changed=["pyproject.toml"])
+    assert tampered.completion < 100, "it may hide tests"
 
 
 @each_row(

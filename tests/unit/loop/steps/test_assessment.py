@@ -166,6 +166,13 @@ def test_results_changes_events_and_earlier_learnings_are_assessed_together() ->
     assert statements(made) == ["test_9 now passes", FILES]
     assert made.last_action == "Edit: lexer.py"
     assert made.found_out == ["The lexer runs first."]
+    judged = World([], criterion="it reads well", max_iterations=1).run()
+    for prompt, criterion in (
+        (world.agent.prompts[1], "pytest -q"),
+        (judged.agent.prompts[0], "it reads well"),
+    ):
+        assert "Fix it" in prompt
+        assert criterion in prompt
 
 
 def test_the_same_tool_error_three_times_stands() -> None:

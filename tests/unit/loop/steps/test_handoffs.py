@@ -150,7 +150,8 @@ NESTED = Progress(
 
 
 def test_ticked_sub_items_say_how_far_the_item_is_what_is_complete_and_what_is_next() -> None:
-    made = world(works(summary="Half of it reads.", item_progress=90))
+    edits = (("Edit", "PLAN.md", True), ("Edit", "lexer.py", True), *EDITS[2:])
+    made = world(works(edits, summary="Half of it reads.", item_progress=90))
     made.plan = NESTED
     made.run()
     left, prompt = made.only(ev.HandoffWritten), made.agent.prompts[1]
@@ -163,6 +164,7 @@ def test_ticked_sub_items_say_how_far_the_item_is_what_is_complete_and_what_is_n
         "First open item in the plan: read groups (50 % done: 1 of 2 sub-items)",
         "Its next part: nest them",
         "src/parser.py, lines 45-46: read groups (+2 −0, 50 % done)",
+        "lexer.py, line 2: read groups (+1 −0, 50 % done)",
     ):
         assert words in prompt, words
     text = text_of(made)

@@ -270,13 +270,22 @@ def test_a_prompt_names_the_eight_newest_findings_and_no_orders() -> None:
 
 
 def test_findings_survive_a_resume() -> None:
+    later_ones = [
+        "Tests need a tty.", "Use tabs in Makefiles.", "The cache lives in RAM.",
+        "Port 80 is taken.", "Python 2 is gone.", "Names sort by locale.", "Big files time out.",
+    ]  # fmt: skip
     world = World([0, 2, 4, 10])
-    world.agent.acts.append(reporting("The lexer must run before the parser."))
+    world.agent.acts.append(reporting("Dates need a zone.", "The lexer runs first."))
+    world.agent.acts.append(reporting(*later_ones))
     events = world.run().events
     cut = next(e.seq for e in events if isinstance(e, ev.IterationStarted) and e.iteration == 3)
     later = World([4, 10], past=events[: cut - 1])
     later.play(first, partial(later.loop.resume, ev.RunResumed(pid=2, host="h")))
-    assert "- Iteration 1: The lexer must run before the parser." in later.agent.prompts[0]
+    found = re.findall("(?m)^- (Iteration .*)$", later.agent.prompts[0])
+    assert found == [
+        *(f"Iteration 2: {text}" for text in reversed(later_ones)),
+        "Iteration 1: The lexer runs first.",
+    ], "the newest 8"
 
 
 def test_only_a_prompt_that_carried_a_learning_is_credited() -> None:

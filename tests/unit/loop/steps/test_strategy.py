@@ -144,6 +144,7 @@ def test_strict_validation_holds_the_next_session_back_and_asks() -> None:
 
 def test_the_next_prompt_names_the_errors_of_validation() -> None:
     run = World([2, 4, 5, 10])
+    run.agent.acts.append(failing(6))
     run.workspace.changed = [
         FileChange(path="pyproject.toml", status="modified", category="config", added=1)
     ]
@@ -156,7 +157,7 @@ def test_the_next_prompt_names_the_errors_of_validation() -> None:
     assert summarize(early)["validation"] == {
         "valid": False,
         "errors": ["Test configuration changed: pyproject.toml."],
-        "warnings": [],
+        "warnings": ["6 tool calls failed in this session."],
     }
 
 
