@@ -51,7 +51,8 @@ for _name in list(os.environ):
         continue
     if _name in (*FOREIGN, ANEW) or _name.startswith(FOREIGN_PREFIXES):
         del os.environ[_name]
-os.environ |= {"TZ": "UTC", "LANG": "C.UTF-8", "GIT_CONFIG_NOSYSTEM": "1"}
+# With LANGUAGE, argparse searches no folder for translations: it would for each of its words.
+os.environ |= {"TZ": "UTC", "LANG": "C.UTF-8", "LANGUAGE": "C", "GIT_CONFIG_NOSYSTEM": "1"}
 time.tzset()
 let_children_hear_signals()
 gc.disable()  # while tests are collected: these objects all stay
