@@ -90,6 +90,8 @@ def desktop_notification(text: str, environ: Mapping[str, str]) -> str:
     return sequence
 
 
+OPENING_RESUMES = 2
+"""Maximum number of times that Textual resumes a screen while it opens."""
 IGNORE_S = 1.0
 """Seconds for which keys are ignored after a dialog closes on its own: they were meant for it."""
 URGENT = frozenset({"ctrl+c", "ctrl+q"})
@@ -119,8 +121,11 @@ class BaseScreen(StyledScreen):
 
     @on(events.ScreenResume)
     def _skip_restyle(self, event: events.ScreenResume) -> None:
-        """Skip the second styling when the screen opens: each widget was styled when mounted."""
-        if not self.stack_updates:
+        """Skip styling again when the screen opens, which Textual requests up to twice.
+
+        Each widget was styled when mounted.
+        """
+        if self.stack_updates < OPENING_RESUMES:
             event.refresh_styles = False
 
     @property

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import deque
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 from textual.css.stylesheet import Stylesheet
 from textual.css.types import CSSLocation
+from textual.dom import DOMNode
 from textual.geometry import Region
 from textual.pilot import Pilot
 from textual.screen import Screen
@@ -82,6 +84,20 @@ def test_the_cockpit_uses_the_styles_that_were_parsed_for_the_first_frame(
     monkeypatch.setattr(Stylesheet, "set_variables", counted)
     assert opened() == [CockpitScreen]
     assert len(dropped) == 1
+
+
+def test_no_screen_is_styled_again_while_it_opens(monkeypatch: pytest.MonkeyPatch) -> None:
+    again: list[DOMNode] = []
+    update_nodes = Stylesheet.update_nodes
+
+    def noted(sheet: Stylesheet, nodes: Iterable[DOMNode], animate: bool = False) -> None:  # noqa: FBT001 - as Textual calls it
+        nodes = [*nodes]
+        again.extend(node for node in nodes if isinstance(node, Screen))
+        update_nodes(sheet, nodes, animate)
+
+    monkeypatch.setattr(Stylesheet, "update_nodes", noted)
+    assert opened() == [CockpitScreen]
+    assert again == []
 
 
 def test_the_styles_of_dialogs_are_parsed_for_the_first_one(
