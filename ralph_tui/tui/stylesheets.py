@@ -15,4 +15,5 @@ def add_styles(app: App[Any], names: Sequence[str]) -> None:
     for name in names:
         path = Path(__file__).with_name(name)
         if not app.stylesheet.has_source(str(path)):
-            app.stylesheet.add_source(path.read_text("utf-8"), (str(path), ""))
+            app.stylesheet.read(path)
+            app.stylesheet.parse()  # which keeps the rules parsed before
