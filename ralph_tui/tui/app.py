@@ -10,10 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from time import monotonic as real_monotonic
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
 from rich.console import RenderableType
 from textual import events, on
+from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.keys import key_to_character
 from textual.message_pump import MessagePump
@@ -24,6 +25,7 @@ from ralph_tui.text.sanitize import clip, one_line
 from ralph_tui.tui.draw.line_widget import StyledScreen
 from ralph_tui.tui.driver import TerminalApp
 from ralph_tui.tui.modals.modal import Modal
+from ralph_tui.tui.stylesheets import add_styles
 from ralph_tui.tui.themes import TERMINAL, THEMES, named, styles_for
 
 if TYPE_CHECKING:
@@ -88,6 +90,8 @@ def desktop_notification(text: str, environ: Mapping[str, str]) -> str:
     return sequence
 
 
+OPENING_RESUMES = 2
+"""Maximum number of times that Textual resumes a screen while it opens."""
 IGNORE_S = 1.0
 """Seconds for which keys are ignored after a dialog closes on its own: they were meant for it."""
 URGENT = frozenset({"ctrl+c", "ctrl+q"})
@@ -97,6 +101,8 @@ URGENT = frozenset({"ctrl+c", "ctrl+q"})
 class BaseScreen(StyledScreen):
     """The bottom screen of a stack; it is active even below a dialog."""
 
+    STYLES: ClassVar[Sequence[str]] = ()
+    """Stylesheets beside `ralph.tcss` that only this screen needs."""
     typed: Sequence[events.Key] = ()
     """Keys typed ahead for the screen that replaces this one."""
 
@@ -109,10 +115,17 @@ class BaseScreen(StyledScreen):
         # Mounting styles it for this theme, so Textual need not parse all styles again.
         self._css_update_count = self.app._css_update_count  # noqa: SLF001
 
+    def _post_register(self, app: App[Any]) -> None:
+        super()._post_register(app)
+        add_styles(app, self.STYLES)
+
     @on(events.ScreenResume)
     def _skip_restyle(self, event: events.ScreenResume) -> None:
-        """Skip the second styling when the screen opens: each widget was styled when mounted."""
-        if not self.stack_updates:
+        """Skip styling again when the screen opens, which Textual requests up to twice.
+
+        Each widget was styled when mounted.
+        """
+        if self.stack_updates < OPENING_RESUMES:
             event.refresh_styles = False
 
     @property

@@ -1,5 +1,8 @@
 """The first screen, painted while the real one loads. Rule: it knows nothing about runs."""
 
+from collections.abc import Sequence
+from typing import ClassVar
+
 from textual import events
 from textual.app import ComposeResult
 
@@ -44,6 +47,8 @@ class FixedRows(LineWidget):
 
 class ListFrame(FirstFrame):
     """The bars of a list screen around an empty list."""
+
+    STYLES: ClassVar[Sequence[str]] = ("lists.tcss",)
 
     def __init__(self, name: str, rows: str, title: str, what: str) -> None:
         """`name` and `rows` are ids in the stylesheet; `what` describes the current activity."""

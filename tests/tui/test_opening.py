@@ -2,10 +2,15 @@
 
 import asyncio
 from collections import deque
+from collections.abc import Iterable
 from functools import partial
+from pathlib import Path
+from typing import Any
 
 import pytest
 from textual.css.stylesheet import Stylesheet
+from textual.css.types import CSSLocation
+from textual.dom import DOMNode
 from textual.geometry import Region
 from textual.pilot import Pilot
 from textual.screen import Screen
@@ -13,7 +18,7 @@ from textual.screen import Screen
 from ralph_tui.cli.fronts.side_screens import side_screens
 from ralph_tui.runtime.sources.live import Live
 from ralph_tui.tui.app import RalphApp
-from ralph_tui.tui.cockpit import layout
+from ralph_tui.tui.cockpit import layout, preloading
 from ralph_tui.tui.cockpit.opening import OpeningScreen
 from ralph_tui.tui.cockpit.screen import CockpitScreen
 from ralph_tui.tui.modals.help import Help
@@ -79,6 +84,39 @@ def test_the_cockpit_uses_the_styles_that_were_parsed_for_the_first_frame(
     monkeypatch.setattr(Stylesheet, "set_variables", counted)
     assert opened() == [CockpitScreen]
     assert len(dropped) == 1
+
+
+def test_no_screen_is_styled_again_while_it_opens(monkeypatch: pytest.MonkeyPatch) -> None:
+    again: list[DOMNode] = []
+    update_nodes = Stylesheet.update_nodes
+
+    def noted(sheet: Stylesheet, nodes: Iterable[DOMNode], animate: bool = False) -> None:  # noqa: FBT001 - as Textual calls it
+        nodes = [*nodes]
+        again.extend(node for node in nodes if isinstance(node, Screen))
+        update_nodes(sheet, nodes, animate)
+
+    monkeypatch.setattr(Stylesheet, "update_nodes", noted)
+    assert opened() == [CockpitScreen]
+    assert again == []
+
+
+def test_the_styles_of_dialogs_are_parsed_for_the_first_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    parsed: list[str] = []
+    parse = Stylesheet._parse_rules
+
+    def noted(sheet: Stylesheet, css: str, read_from: CSSLocation, *more: Any, **named: Any) -> Any:
+        parsed.append(Path(read_from[0]).name)
+        return parse(sheet, css, read_from, *more, **named)
+
+    monkeypatch.setattr(Stylesheet, "_parse_rules", noted)
+    monkeypatch.setattr(preloading, "begin", lambda screen: None)
+    assert opened() == [CockpitScreen]
+    assert "ralph.tcss" in parsed
+    assert "dialogs.tcss" not in parsed
+    assert opened("question_mark") == [CockpitScreen, Help]
+    assert "dialogs.tcss" in parsed
 
 
 def test_what_is_typed_in_the_first_frame_reaches_the_cockpit() -> None:

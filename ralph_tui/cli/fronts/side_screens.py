@@ -2,7 +2,6 @@
 
 from ralph_tui.ports.source import Source
 from ralph_tui.tui.app import SideScreen, SideScreens
-from ralph_tui.tui.cockpit.recorded import RecordedScreen
 
 
 def side_screens(source: Source) -> SideScreens:
@@ -15,4 +14,9 @@ def side_screens(source: Source) -> SideScreens:
 
         return SearchScreen(ArchivedRuns(lambda: worktree_of(source.folder)))
 
-    return SideScreens(search, RecordedScreen)
+    def recorded(source: Source) -> SideScreen:
+        from ralph_tui.tui.cockpit.recorded import RecordedScreen  # noqa: PLC0415 - as above
+
+        return RecordedScreen(source)
+
+    return SideScreens(search, recorded)

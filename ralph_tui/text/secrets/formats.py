@@ -9,10 +9,9 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ralph_tui.text.foreign_json import parse_json
 from ralph_tui.text.secrets.hints import may_hold_token
@@ -28,8 +27,7 @@ _UNLIKE_WORDS = re.compile(r"[0-9]|[a-z][A-Z]")
 _MIXED = re.compile(r"(?=[A-Za-z]*[0-9])[0-9]*[A-Za-z]")
 
 
-@dataclass(frozen=True)
-class Rule:
+class Rule(NamedTuple):
     """One token format."""
 
     name: str
@@ -105,26 +103,39 @@ _RARE = {
     "b.": r"\.(?=[a-z0-9]{24})",
 }
 """Anchors so short that they occur everywhere, with a lookahead that makes them rare."""
+_RARE_PLACES = "|".join(
+    [*(anchor[0] + f"(?={rest})" for anchor, rest in _RARE.items()), r"\.(?=[\w-]{6}\.[\w-]{27})"]
+)
 
 
 class Index:
-    """All rules, and one pattern that finds all of their anchors."""
+    """All rules, by the beginning of their anchors."""
 
     def __init__(self, rules: tuple[Rule, ...]) -> None:
-        tree: dict[str, Any] = {}
         self._starting: dict[str, list[tuple[str, Rule]]] = {}
         for rule in rules:
             for anchor in rule.anchors:
                 self._starting.setdefault(anchor[:2], []).append((anchor, rule))
-                branch = tree
-                for character in anchor if anchor not in _RARE else ():
-                    branch = branch.setdefault(character, {})
-                branch[""] = {}
+
+    @cached_property
+    def places(self) -> re.Pattern[str]:
+        """The pattern of all anchors; it matches one character, so that anchors may overlap."""
+        tree: dict[str, Any] = {}
+        for anchor in (anchor for some in self._starting.values() for anchor, _ in some):
+            branch = tree
+            for character in anchor if anchor not in _RARE else ():
+                branch = branch.setdefault(character, {})
+            branch[""] = {}
         first = [f"{re.escape(one)}(?={_alternatives(rest)})" for one, rest in tree.items() if one]
-        first += [anchor[0] + f"(?={rest})" for anchor, rest in _RARE.items()]
-        first.append(r"\.(?=[\w-]{6}\.[\w-]{27})")
-        self.places = re.compile("|".join(first))
-        """Matches one character, so that anchors may overlap."""
+        return re.compile("|".join([*first, _RARE_PLACES]))
+
+    def occurs(self, lowered: str) -> bool:
+        """True if a short text has an anchor; needs only a part of the pattern, which is slow."""
+        return re.search(_RARE_PLACES, lowered) is not None or any(
+            lowered.startswith(anchor, at) and anchor not in _RARE
+            for at in range(len(lowered))
+            for anchor, _ in self._starting.get(lowered[at : at + 2], ())
+        )
 
     def at(self, lowered: str, at: int) -> Iterator[Rule]:
         """Yield the rules with an anchor at `at`."""
@@ -223,6 +234,11 @@ def cut_token(text: str, lowered: str, begin: int) -> int | None:
             ):
                 return at
     return None
+
+
+def has_anchor(text: str) -> bool:
+    """True if a token could begin in this short text."""
+    return _index().occurs(lower_of(text))
 
 
 def is_token(token: str) -> bool:

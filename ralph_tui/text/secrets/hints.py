@@ -65,14 +65,19 @@ def own_secrets() -> tuple[str, ...]:
     return secrets_of(os.environ)
 
 
-def is_clean(text: str) -> bool:
-    """True if nothing in the text could be a secret."""
+def is_known(text: str) -> bool:
+    """True if the text contains a secret of this process's environment."""
     own = pattern_of(own_secrets())
-    return not may_match(text) and (own is None or own.search(text) is None)
+    return own is not None and own.search(text) is not None
 
 
 def may_match(text: str) -> bool:
     """True if a pattern could match; uses plain searches because it is called often."""
+    return may_be_named(text) or may_hold_token(text)
+
+
+def may_be_named(text: str) -> bool:
+    """True if a name or place, such as a header, could mark a value as a secret."""
     lowered = text.lower()
     return (
         "passw" in lowered
@@ -101,6 +106,8 @@ def may_match(text: str) -> bool:
         or "signature" in lowered
         or " -u" in lowered
         or " -p" in lowered
+        or "-user" in lowered
+        or "digest" in lowered
         or "redis-cli" in lowered
         or "kennwort" in lowered
         or "contrase" in lowered
@@ -110,7 +117,6 @@ def may_match(text: str) -> bool:
         or "de_passe" in lowered
         or "wachtwoord" in lowered
         or ("\r" in text and RETURN.search(text) is not None)
-        or may_hold_token(text)
     )
 
 

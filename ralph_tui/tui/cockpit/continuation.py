@@ -12,7 +12,6 @@ from ralph_tui.analysis.next_steps import explain_refusal, next_steps
 from ralph_tui.state.fleet_work import FleetWork
 from ralph_tui.tui.cockpit.run_screen import RunScreen
 from ralph_tui.tui.draw.spans import flat
-from ralph_tui.tui.modals.choice_dialog import Confirm
 
 ASKED = {
     "resume": ("Resume this run in this terminal?", "resume"),
@@ -94,6 +93,8 @@ class Continuation:
 
         `is_valid` returns True while the question is still valid.
         """
+        from ralph_tui.tui.modals.choice_dialog import Confirm  # noqa: PLC0415 - as in `dialogs`
+
         record = self._source.record
         place = None if record is None or anywhere else record.worktree
         outside = place is not None and not Path.cwd().is_relative_to(place)

@@ -1,6 +1,7 @@
 """Dialogs of the cockpit: what they ask, and the command that each answer sends.
 
-Rule: nothing here knows a pane; only commands to the source change a run.
+Rule: nothing here knows a pane; only commands to the source change a run. Dialogs are imported
+where they open: together, they would delay the cockpit by 7 ms. `preloading` imports them later.
 """
 
 from collections.abc import Callable
@@ -16,20 +17,16 @@ from ralph_tui.text.format import percent
 from ralph_tui.text.sanitize import plain
 from ralph_tui.text.secrets import redact
 from ralph_tui.tui.actions import ACTIONS, is_in_footer
-from ralph_tui.tui.cockpit.help import blocks
 from ralph_tui.tui.cockpit.learning_view import LearningView
 from ralph_tui.tui.cockpit.run_screen import RunScreen
 from ralph_tui.tui.draw.spans import clip, flat, flat_name
-from ralph_tui.tui.modals.abort import AbortDialog, Way
-from ralph_tui.tui.modals.choice_dialog import Confirm
-from ralph_tui.tui.modals.help import Help
-from ralph_tui.tui.modals.leave import Activity, Leave, Leaving
 from ralph_tui.tui.modals.restore_effect import missing_paths, preview
-from ralph_tui.tui.modals.text_dialog import Detail
 from ralph_tui.tui.panes.prompt import edit_words
 
 if TYPE_CHECKING:
+    from ralph_tui.tui.modals.abort import Way
     from ralph_tui.tui.modals.guide import DraftResult
+    from ralph_tui.tui.modals.leave import Activity, Leaving
     from ralph_tui.tui.modals.palette import Offer
 
 LEAVE_S = 8.0
@@ -88,8 +85,7 @@ class Dialogs:
 
     def guide(self) -> None:
         """Ask for guidance for the agent."""
-        # Textual's editor is slow to import; importing it here keeps the first paint fast.
-        from ralph_tui.tui.modals.guide import Guide  # noqa: PLC0415
+        from ralph_tui.tui.modals.guide import Guide  # noqa: PLC0415 - see the top
 
         dialog = Guide(
             self._draft,
@@ -151,6 +147,8 @@ class Dialogs:
 
     def abort(self) -> None:
         """Abort the run after one question: keep the work as it is, or restore its best state."""
+        from ralph_tui.tui.modals.abort import AbortDialog  # noqa: PLC0415 - see the top
+
         best, snapshot, where = self._host.state.best_span, None, ""
         look, lacks = None, ""
         if best is not None and best.boundary is not None and best.completion is not None:
@@ -161,7 +159,7 @@ class Dialogs:
             if self._source.files is not None:
                 look = preview(self._source.files, best.boundary.tree, named=0)
 
-        def on_answer(way: Way | None) -> None:
+        def on_answer(way: "Way | None") -> None:
             if way in ("keep", "roll_back"):
                 back = snapshot if way == "roll_back" else None
                 self._source.send(commands.Abort(roll_back_to=back))
@@ -173,6 +171,8 @@ class Dialogs:
 
     def roll_over(self) -> None:
         """Hand off to a fresh session after one question."""
+        from ralph_tui.tui.modals.choice_dialog import Confirm  # noqa: PLC0415 - see the top
+
         wish, state = commands.RollOver(), self._host.state
         session_began = state.agent.began
         question = f"Hand off to a fresh session in iteration {state.run.iteration}?"
@@ -203,6 +203,8 @@ class Dialogs:
 
     def permissions(self, wish: commands.SetPermissions) -> None:
         """Change the agent's permissions from its next session on; ask before "skip"."""
+        from ralph_tui.tui.modals.choice_dialog import Confirm  # noqa: PLC0415 - see the top
+
         if wish.mode == "skip":
             question = "Allow everything without asking?"
             detail = "From the agent's next session: any command, any file, the network."
@@ -220,6 +222,9 @@ class Dialogs:
             self._host.report("permissions: the change applies from the agent's next session")
 
     def help(self) -> None:
+        from ralph_tui.tui.cockpit.help import blocks  # noqa: PLC0415 - see the top
+        from ralph_tui.tui.modals.help import Help  # noqa: PLC0415 - see the top
+
         live, asked = self._source.live, self._host.state.needs.question is not None
         now = [a for a in ACTIONS if is_in_footer(a, live=live) and self._host.refusal(a) is None]
         sections = blocks(self._app.keys, live=live, now=now, asked=asked)
@@ -227,19 +232,20 @@ class Dialogs:
 
     def offers(self) -> "list[Offer]":
         """Return all commands of the palette."""
-        # Imported on first use to keep the first paint fast.
-        from ralph_tui.tui.cockpit.palette import offers  # noqa: PLC0415
+        from ralph_tui.tui.cockpit.palette import offers  # noqa: PLC0415 - see the top
 
         return list(offers(self._host, self.permissions))
 
     def palette(self) -> None:
         """Open the palette of all commands."""
-        from ralph_tui.tui.modals.palette import choose  # noqa: PLC0415 - as above
+        from ralph_tui.tui.modals.palette import choose  # noqa: PLC0415 - see the top
 
         choose(self._app, self.offers(), self._clock)
 
     def detail(self, title: str, body: str) -> None:
         """Show the evidence of a log entry."""
+        from ralph_tui.tui.modals.text_dialog import Detail  # noqa: PLC0415 - see the top
+
         self._app.push_screen(Detail(title, body, self._clock))
 
     # leaving ----------------------------------------------------------------------------------
@@ -253,6 +259,8 @@ class Dialogs:
 
     def ask_to_leave(self) -> None:
         """Handle ctrl+q: like q, but ask even if leaving stops nothing."""
+        from ralph_tui.tui.modals.leave import Leave  # noqa: PLC0415 - see the top
+
         run = self._host.state.run
         watched = run.started is not None and run.started.watched  # cannot be stopped from here
         if not self._source.live or self._source.lost or run.finished or run.crash or watched:
@@ -275,6 +283,8 @@ class Dialogs:
         In an attached run, the second press only leaves, so a reflex never stops another process's
         run.
         """
+        from ralph_tui.tui.modals.leave import Leave  # noqa: PLC0415 - see the top
+
         now = self._clock()
         again, self._interrupted = now - self._interrupted <= TWICE_S, now
         if again and isinstance(self._app.screen, Leave):
@@ -282,7 +292,7 @@ class Dialogs:
         else:
             self.ask_to_leave()
 
-    def _leave_by(self, way: Leaving | None) -> None:
+    def _leave_by(self, way: "Leaving | None") -> None:
         if way == "screen":
             self._app.exit("screen")
         elif way == "now":

@@ -14,7 +14,6 @@ from ralph_tui.tui.actions import BY_NAME
 from ralph_tui.tui.cockpit.continuation import Continuation
 from ralph_tui.tui.cockpit.run_screen import RunScreen
 from ralph_tui.tui.draw.spans import Line
-from ralph_tui.tui.modals.restore import Restore
 from ralph_tui.tui.modals.restore_effect import missing_paths, preview
 from ralph_tui.tui.panes.facts import difference
 from ralph_tui.tui.panes.iterations import IterationsPane
@@ -114,6 +113,8 @@ class HistoryView:
         def on_answer(yes: bool | None) -> None:  # noqa: FBT001
             if yes:
                 self._source.send(commands.Restore(snapshot=number))
+
+        from ralph_tui.tui.modals.restore import Restore  # noqa: PLC0415 - as in `dialogs`
 
         look, lacks = preview(self._source.files, target.tree), missing_paths(target)
         dialog = Restore(_question(point, number), look, lacks, self._app.monotonic)

@@ -12,7 +12,6 @@ from ralph_tui.state import SeenLearning
 from ralph_tui.text.terms import GONE
 from ralph_tui.tui.cockpit.run_screen import RunScreen
 from ralph_tui.tui.draw.spans import clip
-from ralph_tui.tui.modals.choice_dialog import Confirm
 
 if TYPE_CHECKING:
     from ralph_tui.tui.modals.guide import DraftResult
@@ -90,6 +89,8 @@ class LearningView:
             dialog = EditLearning("The learning's text", draft, self._app.monotonic)
             self._app.push_screen(dialog, lambda said: self._send_wording(name, said))
         elif change == "delete":
+            from ralph_tui.tui.modals.choice_dialog import Confirm  # noqa: PLC0415 - as in `dialogs`
+
             question = f"Delete “{clip(learning.saying, 40)}” for all runs?"
             instead = "permanent; mute it instead to keep it out of prompts"
             command = ChangeLearning(learning_id=name, change="delete")

@@ -12,8 +12,8 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Static
 
-from ralph_tui.tui.modals.help import Help
-from ralph_tui.tui.modals.modal import KeysRow
+from ralph_tui.tui.modals.modal import KeysRow, Modal
+from ralph_tui.tui.stylesheets import add_styles
 
 AFTER_S, BETWEEN_S = 1.0, 0.1
 """Seconds from the screen's mount to the first step, and between steps."""
@@ -22,8 +22,16 @@ AFTER_S, BETWEEN_S = 1.0, 0.1
 def steps(app: App[str]) -> Iterator[None]:
     """Yield after each step, which imports a module or parses the style rules of a few widgets.
 
-    Textual parses the rules of a widget class when its first instance is mounted.
+    Textual parses the rules of a widget class when its first instance is mounted, and `add_styles`
+    those of a dialog.
     """
+    add_styles(app, Modal.STYLES)
+    _parse(app)
+    yield
+    from ralph_tui.tui.modals import abort, leave, restore, text_dialog  # noqa: F401, PLC0415
+    from ralph_tui.tui.modals.help import Help  # noqa: PLC0415
+
+    yield
     _parse(app, Help(()), Vertical(), Static(), KeysRow())
     yield
     from textual.widgets import Input, TextArea  # noqa: PLC0415 both are slow to import

@@ -143,6 +143,7 @@ class NewRun(Modal[list[str] | None]):
         Binding("pageup", "roll(-1)", show=False),
         Binding("pagedown", "roll(1)", show=False),
     ]
+    STYLES: ClassVar[Sequence[str]] = (*Modal.STYLES, "new_run.tcss")
 
     def __init__(
         self, new_runs: Callable[[], NewRuns], clock: Callable[[], float] = monotonic

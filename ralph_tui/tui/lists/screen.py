@@ -22,6 +22,7 @@ class ListScreen(BaseScreen, Generic[V]):
     """A list screen whose keys run the actions named in its key table."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", show=False)]
+    STYLES: ClassVar[Sequence[str]] = ("lists.tcss",)
 
     table: ListTable
     foot: FeedbackRow

@@ -7,11 +7,11 @@ a click presses it.
 import re
 from collections.abc import Callable, Sequence
 from time import monotonic
-from typing import ClassVar, Protocol, TypeVar, cast
+from typing import Any, ClassVar, Protocol, TypeVar, cast
 
 from rich.style import Style
 from textual import events
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.screen import ModalScreen
 from textual.timer import Timer
@@ -21,6 +21,7 @@ from ralph_tui.tui.draw.feedback_rows import LOW, bottom_line
 from ralph_tui.tui.draw.fitting import fitted
 from ralph_tui.tui.draw.line_widget import LineWidget, StyledScreen
 from ralph_tui.tui.draw.spans import Line, clickable, flat
+from ralph_tui.tui.stylesheets import add_styles
 
 T = TypeVar("T")
 
@@ -121,6 +122,8 @@ class Modal(ModalScreen[T], DimmedScreen[T]):
     Help and leaving work in every dialog. A key without a meaning is reported.
     """
 
+    STYLES: ClassVar[Sequence[str]] = ("dialogs.tcss",)
+    """Stylesheets beside `ralph.tcss` that this dialog needs."""
     URGENT = frozenset({"ctrl+c"})
     """Keys that are never ignored."""
     DECIDES = False
@@ -138,6 +141,10 @@ class Modal(ModalScreen[T], DimmedScreen[T]):
         self._notice_timer: Timer | None = None
         """Timer that clears the notice."""
         self._dismissed = False
+
+    def _post_register(self, app: App[Any]) -> None:
+        super()._post_register(app)
+        add_styles(app, self.STYLES)
 
     def compose(self) -> ComposeResult:
         yield from self.parts()

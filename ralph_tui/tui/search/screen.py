@@ -5,6 +5,7 @@ own screen.
 """
 
 import asyncio
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import ClassVar
@@ -68,6 +69,7 @@ class SearchScreen(SideScreen):
         Binding("pagedown", "page(1)", show=False, priority=True),
         Binding("f1", "help", show=False, priority=True),
     ]
+    STYLES: ClassVar[Sequence[str]] = ("search.tcss",)
 
     def __init__(self, archive: Archive) -> None:
         super().__init__()

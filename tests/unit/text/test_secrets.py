@@ -5,10 +5,12 @@ import random
 import string
 from pathlib import Path
 
+import pytest
+
 from bench.secret_forms import Form, caught, forms
 from bench.secrets import ORDINARY
 from ralph_tui.text.sanitize import one_line, plain
-from ralph_tui.text.secrets import HIDDEN, formats, redact, secrets_of
+from ralph_tui.text.secrets import HIDDEN, formats, lines, redact, secrets_of
 from ralph_tui.text.secrets.lines import LineFilter
 from tests.rows import each_row
 
@@ -159,6 +161,13 @@ def test_every_rule_of_the_scanner_is_found_by_its_anchors() -> None:
         for anchor in rule.anchors:
             assert anchor == anchor.lower()
             assert rule in list(index.at(f"{anchor} rest", 0)), rule
+
+
+@each_row("path", ["/Users/anna/Projects/app2", "src/Components/BackupTask.tsx"])
+def test_a_path_needs_no_pattern(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loading the patterns would delay a replay, whose first event has the repository's path."""
+    monkeypatch.delattr(lines, "LineFilter", raising=False)
+    assert redact(path) == path
 
 
 def test_the_words_before_an_open_end_go_with_it() -> None:
