@@ -54,6 +54,10 @@ class LoopState:
     verdict: str = ""
     question: str = ""
     question_id: str = ""
+    pause_requested: bool = False
+    """True if it pauses before its next iteration."""
+    commanded_seq: int = 0
+    """Number of the event that the last command caused in its run; an older status precedes it."""
     until: datetime | None = None
     progressed_at: datetime | None = None
     """When it last reported its progress."""
@@ -193,6 +197,11 @@ class LoopState:
         return self.status in ("placing", "running", "lost")
 
     @property
+    def pauses(self) -> bool:
+        """True if it is paused, or will be after this iteration."""
+        return self.phase == "paused" or self.pause_requested
+
+    @property
     def limited(self) -> bool:
         """True if it is waiting for its account's limit to end and has no open question."""
         return (
@@ -255,6 +264,7 @@ class LoopState:
             self.phase_at = event.at
         self.phase, self.waits_for, self.verdict = event.phase, event.waits_for, event.verdict
         self.question, self.question_id = event.question, event.question_id
+        self.pause_requested = event.pause_requested
         self.until, self.progressed_at = event.until, event.at
         if event.completion is not None:  # one measurement per iteration, the latest
             kept = self.completions if event.iteration != self.iteration else self.completions[:-1]
@@ -283,9 +293,14 @@ class LoopState:
         self.stop_asked, self.stop_reason = "now" if event.now else "after_iteration", event.reason
 
     def on_commanded(self, event: ev.CommandGiven) -> None:
-        """Do not continue a loop automatically once the user has stopped it."""
-        if event.name == "stop" and not event.refused:
+        """Do not continue a loop automatically once the user has stopped it; note a pause."""
+        if event.refused:
+            return
+        if event.name == "stop":
             self.stop_asked = self.stop_asked or "after_iteration"
+        elif event.name in ("pause", "unpause"):
+            self.pause_requested = event.name == "pause"
+            self.commanded_seq = event.run_seq
 
     def on_ended(self, event: ev.LoopEnded) -> None:
         self.status, self.outcome, self.reason = "ended", event.outcome, event.reason
@@ -363,6 +378,7 @@ class LoopState:
     def _clear_activity(self) -> None:
         """Clear the fields that only a running loop has."""
         self.phase = self.waits_for = self.verdict = self.question = self.question_id = ""
+        self.pause_requested, self.commanded_seq = False, 0
         self.until = None
 
 

@@ -12,7 +12,16 @@ from ralph_tui.fleet.plan import HERE, MAX_NAMED, account_words, host_words, joi
 from ralph_tui.fleet.state import FleetState, Lost, absent_until, host_with_tree
 from ralph_tui.text.format import clock, count, duration, ending, money
 from ralph_tui.text.sanitize import clip, one_line
-from ralph_tui.text.terms import ENDLESS, LOOPS, RECORD_BROKEN, STAGES, in_words, outcome_word
+from ralph_tui.text.terms import (
+    ENDLESS,
+    LOOPS,
+    PAUSING,
+    RECORD_BROKEN,
+    STAGES,
+    THEN_PAUSES,
+    in_words,
+    outcome_word,
+)
 
 
 def hold_words(login: str, state: FleetState, now: datetime) -> str:
@@ -259,7 +268,16 @@ def _loop_text(loop: LoopState, state: FleetState, now: datetime, *, lost: Lost)
             return ending(outcome, stopped or loop.reason)
         case "running":
             waits = limited_sentence(loop, state, now) if loop.limited else ""
+            if loop.pause_requested and not loop.question:
+                return _pausing_text(loop, waits)
             return loop.question or waits or loop.verdict or in_words(loop.phase) or "it is running"
+
+
+def _pausing_text(loop: LoopState, waits: str) -> str:
+    """Describe a requested pause; a wait comes first, and its own verdict names the pause."""
+    if loop.phase != "limited":
+        return PAUSING
+    return f"{waits}; {THEN_PAUSES}" if waits else loop.verdict or PAUSING
 
 
 def _not_begun_text(loop: LoopState, state: FleetState, *, lost: Lost) -> str:
@@ -329,7 +347,8 @@ def state_word(loop: LoopState, *, lost: Lost = "") -> str:
     if loop.placed and lost:
         return "lost" if elsewhere(loop) else ENDLESS[lost].word
     if loop.status == "running":
-        return "asking" if loop.question else _WAITING.get(loop.phase, "running")
+        running = "pausing" if loop.pause_requested else "running"
+        return "asking" if loop.question else _WAITING.get(loop.phase, running)
     return LOOPS[loop.status].word
 
 

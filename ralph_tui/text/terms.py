@@ -330,6 +330,9 @@ NOT_PAUSED = "the run is not paused"
 PAUSED_ALREADY = "the run is already paused"
 PAUSE_ASKED_ALREADY = "a pause is already requested"
 """Reasons to refuse a pause that is already in effect or requested."""
+PAUSING = "pausing: this iteration ends first"
+THEN_PAUSES = "then it pauses"
+"""A requested pause, during an iteration and during a wait."""
 
 
 TRIGGERS: Mapping[str, str] = {

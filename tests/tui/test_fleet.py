@@ -327,6 +327,21 @@ def test_a_paused_loop_goes_on_by_the_same_key() -> None:
     with_fleet(press, FleetDriver(timed([*under_way(), *works("1", 0.9, phase="paused")])))
 
 
+def test_the_key_withdraws_a_pause_that_is_still_pending() -> None:
+    async def press(fleet: FleetDriver) -> None:
+        await fleet.press("p")
+        await fleet.pilot.press("p")  # the second comes before the first has been recorded
+        assert fleet.fleet.sent == [TargetedCommand("1", Pause()), TargetedCommand("1", Unpause())]
+        assert "loop 1 continues" in fleet.answer
+        fleet.fleet.coming.append(ev.CommandGiven(loop="1", name="pause", by="you"))
+        await fleet.sees("▮ pausing")
+        assert "pausing: this iteration ends first" in fleet.page
+        await fleet.press("p")
+        assert fleet.fleet.sent[2:] == [TargetedCommand("1", Unpause())]
+
+    with_fleet(press, FleetDriver(under_way()))
+
+
 @each_row(
     ("keys", "answer"),
     [
@@ -361,7 +376,9 @@ def test_what_is_over_takes_no_command_and_is_left_without_a_question() -> None:
 def test_a_refusal_is_said() -> None:
     async def press(fleet: FleetDriver) -> None:
         fleet.fleet.refused.append((TargetedCommand("1", Pause()), "the run is already paused"))
-        await fleet.sees("pause: the run is already paused")
+        await fleet.sees("pause: loop 1: the run is already paused")
+        fleet.fleet.refused.append((TargetedCommand(FLEET, Pause()), "the fleet is stopping"))
+        await fleet.sees("pause: the fleet is stopping")
 
     with_fleet(press, FleetDriver(under_way()))
 

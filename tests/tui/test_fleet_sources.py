@@ -16,7 +16,7 @@ from ralph_tui.base.errors import RalphError, UsageError
 from ralph_tui.cli.commands import attach
 from ralph_tui.cli.exit_codes import NextCommand
 from ralph_tui.cli.live import find_live
-from ralph_tui.commands import Pause
+from ralph_tui.commands import Pause, Unpause
 from ralph_tui.events import Event
 from ralph_tui.fleet import events as ev
 from ralph_tui.fleet.cli.showing import find_shown
@@ -165,6 +165,29 @@ def test_a_command_names_its_loop_and_a_refusal_comes_back(elsewhere: Elsewhere)
     ], "for all: the fleet holds its queue and notifies each running loop"  # fmt: skip
     asked, why = fleet.refused.popleft()
     assert (asked.loop, why) == ("1", "it is paused already")
+    fleet.stop()
+
+
+def test_all_loops_pause_but_those_that_will_anyway(elsewhere: Elsewhere) -> None:
+    heard: list[str] = []
+
+    def hear(request: Request, reply: Reply) -> None:
+        heard.append(f"{request.command.name} {request.loop or 'the fleet'}")
+        reply(Accepted(7))
+
+    pending, paused = ev.CommandGiven(loop="1", name="pause"), works("4", 0.5, phase="paused")
+    elsewhere.records(*began("1"), *began("2"), *began("4"), pending, *paused)
+    fleet = _looked(Fleet(elsewhere.folder, "the terminal pts/7"))
+    fleet.start()
+    with serving(hearing_fleet(hear, lambda _: None), BEGINS.fleet_id) as path:
+        assert elsewhere.lock is not None
+        elsewhere.lock.rename(elsewhere.folder.name, str(path))
+        fleet.send("all", Unpause())
+        fleet.send("all", Pause())
+        fleet.send("1", Pause())
+        until(lambda: len(heard) == 5)
+    assert heard == ["unpause 1", "unpause 4", "pause the fleet", "pause 2", "pause 1"]
+    assert not fleet.refused
     fleet.stop()
 
 

@@ -14,9 +14,11 @@ from ralph_tui.text.terms import (
     DIED,
     NEEDS_YOU,
     OUTCOMES,
+    PAUSING,
     PHASES,
     PROCESS_GONE,
     ROLLOVER,
+    THEN_PAUSES,
     WAITS,
     Term,
     silence_word,
@@ -30,7 +32,7 @@ TOPICS = {
     "criterion": "Is it done?",
 }
 """The decision to make, if the question's own text gives only the reason."""
-THEN = {"paused": "then paused", "stopping": "then it stops", "pausing": "then it pauses"}
+THEN = {"paused": "then paused", "stopping": "then it stops", "pausing": THEN_PAUSES}
 """Requests made during a wait or a question, which are still pending."""
 ROOM_CELLS = 300
 """Maximum width of a verdict with a question, in cells."""
@@ -139,7 +141,7 @@ def pause(state: RunState, *, keys: Keys | None) -> Verdict | None:
     if run.stopping == "after_iteration":
         return Verdict(stopped, "owner", "stopping", "stopping: this iteration ends first")
     if run.pause_requested:
-        return Verdict(paused, "owner", "pausing", "pausing: this iteration ends first")
+        return Verdict(paused, "owner", "pausing", PAUSING)
     return None
 
 

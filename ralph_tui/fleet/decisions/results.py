@@ -155,23 +155,33 @@ def finish_fleet(state: FleetState) -> Iterator[FleetEvent]:
         return
     if state.stopping is None and any(not loop.over for loop in loops):
         return
-    yield ev.FleetFinished(
-        outcome=fleet_outcome(state), reason=_end_reason(state), spent_usd=state.spent_usd or None
-    )
+    outcome = fleet_outcome(state)
+    reason = _end_reason(state, outcome)
+    yield ev.FleetFinished(outcome=outcome, reason=reason, spent_usd=state.spent_usd or None)
 
 
 def fleet_outcome(state: FleetState) -> Outcome:
     """Return the fleet's outcome: completed if every objective is; a chosen attempt counts.
 
-    If the user stopped the fleet, that is its outcome, whatever earlier loops did. Completed work
-    that could not be collected is not on a branch to merge, so it counts as failed.
+    If the user's stop kept an objective from completing, that is its outcome, whatever other loops
+    did. Completed work that could not be collected is not on a branch to merge, so it counts as
+    failed.
     """
     if state.stopping is not None and state.stopping.abort:
         return "aborted"
-    outcomes = objective_outcomes(state).values()
-    if state.stopping is not None and "interrupted" in outcomes:
+    outcomes = objective_outcomes(state)
+    if state.stopping is not None and any(
+        outcome == "interrupted" or (outcome != "completed" and _is_cut_short(state, name))
+        for name, outcome in outcomes.items()
+    ):
         return "interrupted"
-    return next((one for one in WORST_FIRST if one in outcomes), "completed")
+    return next((one for one in WORST_FIRST if one in outcomes.values()), "completed")
+
+
+def _is_cut_short(state: FleetState, objective: str) -> bool:
+    """True if an attempt at the objective was interrupted or has not begun."""
+    attempts = state.attempts(objective)
+    return any(_loop_outcome(state, loop) == "interrupted" for loop in attempts)
 
 
 def objective_outcomes(state: FleetState) -> dict[str, Outcome]:
@@ -226,16 +236,16 @@ def _is_busy(state: FleetState, loop: LoopState) -> bool:
     return on_the_way or awaits_collection(state, loop)
 
 
-def _end_reason(state: FleetState) -> str:
+def _end_reason(state: FleetState, outcome: Outcome) -> str:
     all_of_them = objective_outcomes(state)
     done = sum(
-        outcome == "completed" or (name in state.loops and _is_missing(state.loops[name]))
-        for name, outcome in all_of_them.items()
+        one == "completed" or (name in state.loops and _is_missing(state.loops[name]))
+        for name, one in all_of_them.items()
     )
     done_text = f"{done} of {count(len(all_of_them), 'objective')} completed"
     if left := [loop for loop in state.loops.values() if loop.not_collected]:
         done_text = f"{done_text}, but the work of {name_loops(left)} could not be collected"
-    if state.stopping is not None:
+    if state.stopping is not None and (state.stopping.abort or outcome == "interrupted"):
         done_by = f"{'aborted' if state.stopping.abort else 'stopped'} by"
         done_text = f"{done_by} {sender_label(state.stopping.by)}: {done_text}"
     budget = state.plan.budget_usd

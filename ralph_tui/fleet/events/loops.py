@@ -108,6 +108,8 @@ class LoopProgressed(FleetEvent):
     question: Line = ""
     """Text of its open question; empty if there is none."""
     question_id: Line = ""
+    pause_requested: bool = False
+    """True if it pauses before its next iteration."""
     until: datetime | None = None
     """When the question's default applies, or a limit ends."""
     away_s: float = 0.0

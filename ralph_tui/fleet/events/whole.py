@@ -255,6 +255,8 @@ class CommandGiven(FleetEvent):
     by: Line = ""
     refused: Line = ""
     """Why it was refused; empty if it was accepted."""
+    run_seq: int = 0
+    """Number of the first event that it caused in the loop's run; 0 without a run."""
 
     def row(self) -> Row | None:
         """Return None for commands that another event already reports."""

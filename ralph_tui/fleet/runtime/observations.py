@@ -54,6 +54,7 @@ def parse_progress(loop: str, status: dict[str, Any]) -> LoopProgressed | None:
             verdict=str(status.get("verdict") or ""),
             question=str(question.get("text") or ""),
             question_id=str(question.get("question_id") or ""),
+            pause_requested=status.get("pause_requested") or False,
             until=_as_time(waiting.get("until") or question.get("deadline")),
             away_s=status.get("away_s") or 0.0,
         )
@@ -82,6 +83,7 @@ def parse_disk_wait(loop: LoopState, line: str) -> LoopProgressed | None:
                 best=loop.best,
                 cost_usd=loop.cost_usd,
                 tokens=loop.tokens,
+                pause_requested=loop.pause_requested,
                 verdict="waiting: its disk is full",
                 away_s=loop.away_s,
             )
@@ -105,9 +107,11 @@ def add_best(event: ev.FleetEvent, best: float | None, *, keeps_record: bool) ->
 
 
 def is_changed(progress: LoopProgressed, loop: LoopState) -> bool:
-    """True if the phase, iteration, question, cost or completion has changed."""
+    """True if the phase, iteration, question, pause, cost or completion has changed."""
     now = (progress.phase, progress.iteration, progress.question_id, progress.until)
     if now != (loop.phase, loop.iteration, loop.question_id, loop.until):
+        return True
+    if progress.pause_requested != loop.pause_requested:
         return True
     reading = loop.completions[-1] if loop.completions else None
     costs = progress.cost_usd is not None and progress.cost_usd != loop.cost_usd
@@ -351,7 +355,12 @@ class ObservationHandler:
         except WorkspaceError:  # the next status or the journal will restore it
             status = one.status
         progress = parse_progress(one.loop, status)
-        if progress is None or not is_changed(progress, loop):
+        if progress is None:
+            return
+        if _as_int(status.get("seq")) < loop.commanded_seq:  # written before the last command
+            known = {"pause_requested": loop.pause_requested}
+            progress = progress.model_copy(update=known)
+        if not is_changed(progress, loop):
             return
         asks_again = bool(progress.question) and progress.question_id != loop.question_id
         self._core.record(progress)

@@ -77,8 +77,9 @@ class Requests:
         refused = clip(answer.refused, 500)
         if not refused and answer.accepted is None:
             refused = "its run did not answer"
-        self._record_command(asked.loop, asked.command, refused)
-        asked.reply(Refused(refused) if refused else Accepted(answer.accepted or 0))
+        caused = answer.accepted or 0
+        self._record_command(asked.loop, asked.command, refused, 0 if refused else caused)
+        asked.reply(Refused(refused) if refused else Accepted(caused))
 
     def refuse_open(self, reason: str, *, host: str | None = None) -> None:
         """Refuse open commands; with `host`, only those sent to that host."""
@@ -160,12 +161,11 @@ class Requests:
         if paused is not None and loop is not None:
             self.send_to_run(loop, Pause(by=paused.by))
 
-    def _record_command(self, loop: str, command: Command, refused: str) -> int:
+    def _record_command(self, loop: str, command: Command, refused: str, run_seq: int = 0) -> int:
         if isinstance(command, Present):  # not worth recording
             return self._core.state.seq
-        return self._core.record(
-            ev.CommandGiven(loop=loop, name=command.name, by=command.by, refused=refused)
-        )
+        known = {"loop": loop, "refused": refused, "run_seq": run_seq}
+        return self._core.record(ev.CommandGiven(name=command.name, by=command.by, **known))
 
 
 def _is_in_effect(asked: ev.StopAsked, command: Command) -> bool:

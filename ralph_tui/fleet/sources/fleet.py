@@ -90,13 +90,17 @@ class Fleet:
         return self._wall_clock() if self.live else self.state.at
 
     def send(self, loop: str, command: Command) -> None:
-        """Queue a command; one for all loops is sent to each of them."""
-        if loop == ALL and isinstance(command, Pause | Unpause):
-            self._outbox.put(TargetedCommand(FLEET, command))
-        loops = self.state.loops.values()
-        running = [one.spec.id for one in loops if one.status == "running"]
-        for name in running if loop == ALL else [loop]:
+        """Queue a command; one for all loops is sent to each that it would change."""
+        for name in self._all_targets(command) if loop == ALL else [loop]:
             self._outbox.put(TargetedCommand(name, command))
+
+    def _all_targets(self, command: Command) -> list[str]:
+        running = [one for one in self.state.loops.values() if one.status == "running"]
+        if not isinstance(command, Pause | Unpause):
+            return [one.spec.id for one in running]
+        pause = isinstance(command, Pause)
+        queue = [FLEET] if (self.state.paused is None) is pause else []
+        return [*queue, *(one.spec.id for one in running if one.pauses is not pause)]
 
     def stop(self) -> None:
         self._outbox.stop()

@@ -81,6 +81,9 @@ class StopFleet(ChoiceDialog[StopChoice]):
 
 TWICE_S = 2.0
 """Maximum number of seconds between two presses of ctrl+c for the second to leave."""
+FRESH_S = 2.0
+"""Seconds after which a pause or unpause is certainly in the fleet's record, or was refused."""
+NEVER = (float("-inf"), False)
 MAX_CHARACTERS = 100_000
 """Maximum length of one piece of guidance, in characters."""
 
@@ -96,6 +99,8 @@ class FleetDialogs:
         self._drafts: dict[str, str] = {}
         """Unsent guidance by loop id, or by `ALL`."""
         self._interrupted = float("-inf")
+        self._pause_requests: dict[str, tuple[float, bool]] = {}
+        """By loop or `ALL`: when the user last pressed the key, and whether it asked to pause."""
 
     def report_presence(self) -> None:
         """Report that the user is here, so that the loops' questions wait."""
@@ -103,18 +108,27 @@ class FleetDialogs:
             self._source.send(FLEET, commands.Present(by=self._source.name))
 
     def toggle_pause(self, row: LoopRow) -> None:
-        """Pause or unpause a loop."""
-        paused = row.loop.phase == "paused"
-        self._source.send(row.id, commands.Unpause() if paused else commands.Pause())
+        """Pause or unpause a loop, or withdraw a pause that is still pending."""
+        paused = self._toggle(row.id, paused=row.loop.pauses)
         words = "continues" if paused else "pauses after this iteration"
         self._answer(f"pause: sent; loop {row.id} {words}")
 
     def toggle_pause_all(self) -> None:
         """Pause all running loops, or unpause them if all are paused."""
-        paused = self._view.all_paused
-        self._source.send(ALL, commands.Unpause() if paused else commands.Pause())
+        paused = self._toggle(ALL, paused=self._view.all_paused)
         words = "all loops continue" if paused else "each loop pauses after its iteration"
         self._answer(f"pause all: sent; {words}")
+
+    def _toggle(self, whom: str, *, paused: bool) -> bool:
+        """Pause or unpause; return True if it was paused.
+
+        `paused` is the recorded state, which may lack the effect of the last press.
+        """
+        now, (then, wished) = self._app.monotonic(), self._pause_requests.get(whom, NEVER)
+        paused = wished if now - then < FRESH_S else paused
+        self._pause_requests[whom] = (now, not paused)
+        self._source.send(whom, commands.Unpause() if paused else commands.Pause())
+        return paused
 
     def guide(self, row: LoopRow | None) -> None:
         """Ask for guidance for a loop's agent; None for all agents."""

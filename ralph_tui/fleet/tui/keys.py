@@ -79,7 +79,7 @@ KEYS: tuple[FleetKey, ...] = (
 def verb(key: FleetKey, view: FleetView) -> str:
     """Return the label of an action in the current state."""
     row = view.row
-    if key.action == "pause" and row is not None and row.loop.phase == "paused":
+    if key.action == "pause" and row is not None and row.loop.pauses:
         return "unpause"
     if key.action == "log" and view.log:
         return "loops"

@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 
 from ralph_tui.base.errors import RalphError
 from ralph_tui.commands import Guide, Present
-from ralph_tui.fleet.ports import FleetSource
+from ralph_tui.fleet.ports import FLEET, FleetSource
 from ralph_tui.fleet.tui import bars
 from ralph_tui.fleet.tui.bars import FleetLog
 from ralph_tui.fleet.tui.dialogs import FleetDialogs
@@ -112,7 +112,9 @@ class FleetScreen(ListScreen[FleetView]):
             if isinstance(asked.command, Guide):
                 reason = f"{reason}; {self.dialogs.keep_refused(asked.loop, asked.command.text)}"
             if not isinstance(asked.command, Present):
-                self.answer(f"{asked.command.name}: {reason}")
+                whose = f"loop {asked.loop}"
+                named = "" if asked.loop == FLEET or whose in reason else f"{whose}: "
+                self.answer(f"{asked.command.name}: {named}{reason}")
         if self._at_once and source.loaded:
             loop, self._at_once = self._at_once, ""
             self._open(loop)

@@ -31,6 +31,8 @@ def state_of(row: LoopRow) -> tuple[terms.Term, str]:
             terms.LOOPS["lost"] if elsewhere(loop) else terms.ENDLESS[row.lost or "died"]
         ), "bad"
     if loop.status == "running":
+        if loop.pause_requested and loop.phase not in _WAITING:
+            return terms.PHASES["paused"]._replace(word="pausing"), "warn"
         phase = terms.PHASES.get(
             loop.phase,
             terms.Term(terms.PHASES["agent"].glyph, terms.in_words(loop.phase) or "runs"),

@@ -80,11 +80,11 @@ class FleetView:
 
     @property
     def all_paused(self) -> bool:
-        """True if the fleet or all running loops are paused."""
+        """True if the fleet or all running loops are paused, or will be after their iteration."""
         if self.state.paused is not None:
             return True
         running = [row.loop for row in self.rows if row.loop.status == "running"]
-        return bool(running) and all(loop.phase == "paused" for loop in running)
+        return bool(running) and all(loop.pauses for loop in running)
 
 
 def _rows(state: FleetState, *, gone: bool, lost: Lost) -> Iterator[LoopRow]:

@@ -128,9 +128,28 @@ def test_a_loop_in_a_word_is_what_its_sentence_says() -> None:
     assert word(phase("agent")) == "running"
     assert word(phase("paused")) == "paused"
     assert word(phase("limited")) == "waiting"
+    asked = ev.CommandGiven(loop="1", name="pause")
+    assert word(phase("agent"), asked) == "pausing"
+    assert word(phase("agent"), asked, ev.CommandGiven(loop="1", name="unpause")) == "running"
+    assert word(phase("agent"), asked, phase("paused")) == "paused"
+    assert word(phase("agent"), asked.model_copy(update={"refused": "no"})) == "running"
     assert word(phase("paused", "May I?")) == "asking"
     assert word(phase("agent"), lost="died") == "died"
     assert word(ev.LoopEnded(loop="1", outcome="limit_reached"), lost="died") == "limit reached"
+
+
+def test_a_requested_pause_is_named_after_a_wait_for_a_limit() -> None:
+    def said(*more: ev.FleetEvent) -> str:
+        state = FleetState().replay(stamped([started(SIX), *BEGUN, *more]))
+        return loop_sentence(state.loops["1"], state, NOW)
+
+    asked = ev.CommandGiven(loop="1", name="pause")
+    working = ev.LoopProgressed(loop="1", phase="agent", verdict="on track")
+    assert said(working, asked) == "pausing: this iteration ends first"
+    waits = ev.LoopProgressed(loop="1", phase="limited", pause_requested=True, verdict="waiting: x")
+    assert said(waits) == "waiting: x"
+    held = ev.AccountHeld(account=SIX.loops[0].login, cause="usage_limit", until=NOW, reason="")
+    assert said(waits, held).endswith("; then it pauses")
 
 
 def test_who_asks_or_is_paused_is_told_as_that_and_counted_once() -> None:

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+from ralph_tui.events.run import Outcome
 from ralph_tui.fleet import events as ev
 from ralph_tui.fleet.decisions import decide
 from ralph_tui.fleet.decisions.placing import patience_s
@@ -767,15 +768,40 @@ class TestEnd:
         played.collect("1", "2", "3")
         assert outcome(played) == "interrupted"
 
-    def test_a_stop_that_found_nothing_to_stop_hides_no_outcome(self) -> None:
+    @each_row("first", ["limit_reached", "failed"])
+    def test_a_stop_outweighs_attempts_that_ended_before(self, first: Outcome) -> None:
+        played = fleet(a_plan(*three_tries("all")), slots=2)
+        played.end("3a", first)
+        played.record(ev.StopAsked(by="the terminal pts/3", now=True))
+        played.settle()
+        played.end("3b", "interrupted")
+        played.settle()
+        played.collect("3a", "3b")
+        assert outcome(played) == "interrupted"
+        assert fleet_sentence(played.state, played.now) == (
+            "stopped by you (terminal pts/3): 0 of 1 objective completed"
+        )
+
+    @each_row(
+        ("first", "sentence"),
+        [
+            ("failed", "failed: 1 of 2 objectives completed"),
+            ("limit_reached", "limit reached: 1 of 2 objectives completed"),
+            ("completed", "completed: 2 of 2 objectives completed"),
+        ],
+    )
+    def test_a_stop_that_found_nothing_to_stop_hides_no_outcome(
+        self, first: Outcome, sentence: str
+    ) -> None:
         played = fleet(numbered(2))
-        played.end("1", "failed")
+        played.end("1", first)
         played.record(ev.StopAsked(by="you"))
         played.settle()
         played.end("2")
         played.settle()
         played.collect("1", "2")
-        assert outcome(played) == "failed"
+        assert outcome(played) == first
+        assert fleet_sentence(played.state, played.now) == sentence
 
     def test_an_aborted_fleet_does_not_wait_for_what_is_lost(self) -> None:
         played = fleet(numbered(3))
