@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ralph_tui.adapters.records.aiwg.checkpoint_files import CheckpointData, summarize
+from ralph_tui.adapters.records.aiwg.forms import stamp
 from ralph_tui.state import CheckpointPoint, IterationSpan
 from ralph_tui.text.format import count, duration, memory_size, name_files
 from ralph_tui.text.sanitize import one_line
@@ -17,7 +18,12 @@ def as_json(span: IterationSpan, data: Sequence[CheckpointData]) -> dict[str, An
         "iteration": span.number,
         "summary": summarize(data).as_json(),
         "checkpoints": [
-            {"number": point.number, "trigger": point.trigger, "snapshot": point.snapshot}
+            {
+                "number": point.number,
+                "trigger": point.trigger,
+                "snapshot": point.snapshot,
+                "timestamp": stamp(point.at),
+            }
             | by_number.get(point.number, {})
             for point in span.checkpoints
         ],

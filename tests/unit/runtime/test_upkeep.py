@@ -97,6 +97,18 @@ def test_actions_follow_within_seconds(tmp_path: Path) -> None:
     until(lambda: (kept.attempt.folder / "outcome.json").exists() is False)
     done = kept.read(kept.attempt.folder / "attempt.json")["execution"]
     assert done["actions_performed"] == 1
+    first = kept.actions()
+    failed = ev.ToolFinished(iteration=1, tool_id="2", ok=False, summary="no such file")
+    kept.happen(ev.ToolStarted(iteration=1, tool_id="2", tool="Edit", summary="b.py"), failed)
+
+    def has_both() -> bool:
+        kept.clock.seconds += 4.5
+        kept.upkeep.tick(kept.state)  # the earlier write may not be over
+        return len(kept.actions()) == 2
+
+    until(has_both)
+    assert kept.actions()[:1] == first
+    assert [json.loads(line)["tool"] for line in kept.actions()] == ["Read", "Edit"]
 
 
 def test_an_older_projection_replaces_no_newer_one(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from ralph_tui.adapters.outreach.http_service import (
 from ralph_tui.adapters.outreach.message import (
     Message,
     Readings,
+    comment_body,
     comment_of,
     issue_body,
     message_of,
@@ -216,7 +217,9 @@ def test_the_settings_name_the_labels(service: TrackerService, tmp_path: Path) -
     assert tracker.issue_of("run-1") == 1
 
 
-def test_body_and_payload_hold_level_priority_and_context() -> None:
+def test_body_and_payload_hold_level_priority_and_context(
+    service: TrackerService, tmp_path: Path
+) -> None:
     sent = message(level="emergency")
     body = issue_body(sent)
     facts = json.loads(body.partition("```json\n")[2].partition("\n```")[0])
@@ -234,7 +237,12 @@ def test_body_and_payload_hold_level_priority_and_context() -> None:
     levels: list[EscalationLevel] = ["info", "warning", "critical", "emergency"]
     priorities = [payload(message(level=level))["priority"] for level in levels]
     assert priorities == ["low", "medium", "high", "urgent"]
+    for level, priority in zip(levels, priorities, strict=True):
+        for text in (issue_body(message(level=level)), comment_body(message(level=level))):
+            assert f'"priority": "{priority}"' in text
     assert payload(sent)["strategy"] == "pivot"
+    channel(service, tmp_path).deliver(sent)
+    assert service.issues[0]["body"] == body
 
 
 def test_an_issue_that_is_gone_is_replaced_by_a_new_one(
