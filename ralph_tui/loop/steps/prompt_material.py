@@ -114,7 +114,8 @@ def _open_items(state: RunState) -> list[Open]:
 def _list_findings(iteration: int, state: RunState, settings: Settings) -> list[str]:
     """List the learnings reported earlier in this run; those of undone work are marked."""
     known = state.memory.for_prompt(iteration) if settings.memory.enabled else []
-    found = found_out(state, iteration, [one.text for one in known])
+    # A session that takes over gets those of its iteration's earlier sessions, too.
+    found = found_out(state, iteration + 1, [one.text for one in known])
     return [
         f"Iteration {k}{', since undone' if _undone_since(state, k) else ''}: {text}"
         for k, text in found

@@ -78,9 +78,10 @@ class AwayCockpit(CockpitScreen):
         """Show the summary if there is news; return whether it was shown."""
         state, record = self.state, self.source.record
         seen = record.seen() if record is not None else None
-        if seen is not None and 0 <= (datetime.now(UTC) - seen.at).total_seconds() < PRESENT_S:
-            return False  # the user is present, here or in another terminal
         lost = is_lost(self.source, state)
+        ago = (datetime.now(UTC) - seen.at).total_seconds() if seen is not None else PRESENT_S
+        if 0 <= ago < PRESENT_S and state.run.live and not lost:
+            return False  # the user is present, here or in another terminal
         now = self.source.clock(state)
         if not is_news(state, now, seen, lost=lost):
             return False

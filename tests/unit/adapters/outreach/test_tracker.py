@@ -217,7 +217,9 @@ def test_the_settings_name_the_labels(service: TrackerService, tmp_path: Path) -
     assert tracker.issue_of("run-1") == 1
 
 
-def test_body_and_payload_hold_level_priority_and_context() -> None:
+def test_body_and_payload_hold_level_priority_and_context(
+    service: TrackerService, tmp_path: Path
+) -> None:
     sent = message(level="emergency")
     body = issue_body(sent)
     facts = json.loads(body.partition("```json\n")[2].partition("\n```")[0])
@@ -241,6 +243,8 @@ def test_body_and_payload_hold_level_priority_and_context() -> None:
         for text in (issue_body(one), comment_body(one)):
             assert f'"priority": "{priority}"' in text
     assert payload(sent)["strategy"] == "pivot"
+    channel(service, tmp_path).deliver(sent)
+    assert service.issues[0]["body"] == body
 
 
 def test_an_issue_that_is_gone_is_replaced_by_a_new_one(

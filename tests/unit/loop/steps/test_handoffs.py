@@ -11,6 +11,8 @@ from ralph_tui.config.settings import Settings
 from ralph_tui.events.run import Mode
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.layers.context.handoff import MAX_CHARACTERS
+from ralph_tui.layers.context.resume import resume_text
+from ralph_tui.layers.intelligence.handoff_section import resume_of
 from ralph_tui.layers.sensor.plan import Progress
 from ralph_tui.layers.settings import ContextSettings
 from ralph_tui.ports.agents import Asked
@@ -182,6 +184,22 @@ def test_the_block_names_completed_items_and_what_was_worked_on() -> None:
         "Last edit: src/parser.py, line 46\nNesting works but for escapes." in prompt
     )
     assert "Focus on the open item." in prompt
+    left = made.only(ev.HandoffWritten)
+    edited = resume_text(resume_of(left.model_copy(update={"edited_by": "you"})))
+    assert "Completed: read groups" in resume_text(resume_of(left))
+    assert "Work in progress" not in edited
+
+    def ticks_more(session: FakeSession) -> None:
+        items = [(f"item {n}", n < 7) for n in range(8)]
+        many.plan = Progress(7, 8, tuple(items))
+        fill(session)
+
+    many = world(ticks_more)
+    many.plan = Progress(0, 8, tuple((f"item {n}", False) for n in range(8)))
+    many.run()
+    five = "\n".join(f"Completed: item {n}" for n in range(5))
+    listed = f"{five}\nCompleted: 2 more\nFirst open item in the plan: item 7"
+    assert listed in many.agent.prompts[1]
 
 
 def test_the_place_to_continue_is_that_of_the_edits_own_hunk() -> None:

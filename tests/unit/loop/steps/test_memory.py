@@ -210,6 +210,17 @@ def reporting(*said: str) -> Callable[[FakeSession], None]:
     return act
 
 
+def handing_off(said: str) -> Callable[[FakeSession], None]:
+    """Act: report this learning, and fill the window, so that another session takes over."""
+
+    def act(session: FakeSession) -> None:
+        k = session.iteration
+        session.emit(ev.AgentReported(iteration=k, learnings=[said]))
+        session.emit(ev.UsageReported(iteration=k, context_tokens=97, context_window=100))
+
+    return act
+
+
 def test_who_has_lost_tests_shows_nobody_how_it_is_done() -> None:
     def learned(totals: list[int]) -> set[str]:
         gates = [
@@ -229,10 +240,12 @@ def test_who_has_lost_tests_shows_nobody_how_it_is_done() -> None:
 
 
 def test_what_the_agent_learned_is_in_the_later_prompts_of_its_run() -> None:
-    world = World([0, 2, 4, 6, 10])
+    world = World([0, 2, 4, 6, 8, 10])
     world.agent.acts += [
         reporting("The lexer must run before the parser.", "none"),
         reporting("the lexer must run before the parser", "Line 3 of spec.md is out of date."),
+        reporting(*(f"module{n} caches its answers" for n in range(9))),
+        reporting(),
     ]
     prompts = world.run().agent.prompts
     assert "# Findings of this run" not in prompts[0]
@@ -241,7 +254,10 @@ def test_what_the_agent_learned_is_in_the_later_prompts_of_its_run() -> None:
     assert found.index("- Iteration 2: Line 3 of spec.md") < found.index("run before the parser")
     assert found.count("run before the parser") == 1
     assert "none" not in found
-    assert "- Iteration 2: Line 3 of spec.md" in prompts[3], "in all later prompts"
+    eight = [str(n) for n in range(8, 0, -1)]
+    for later in prompts[3:]:
+        assert re.findall(r"- Iteration 3: module(\d)", later) == eight, "in all later prompts"
+        assert "spec.md" not in later
     reported = world.state.intelligence.assessments[2].learnings
     assert reported == ["the lexer must run before the parser", "Line 3 of spec.md is out of date."]
     assessed = world.state.intelligence.assessments[3]
@@ -251,6 +267,13 @@ def test_what_the_agent_learned_is_in_the_later_prompts_of_its_run() -> None:
     ]
     written = world.records.written["results/iter-003/assessment.json"]
     assert written["accumulatedLearnings"] == assessed.found_out
+    two = World([0, 10], mode="headless")
+    two.agent.acts += [handing_off("The lexer has two modes."), reporting("The parser has one.")]
+    first_session, second_session = two.run().agent.prompts
+    assert "two modes" not in first_session
+    assert "- Iteration 1: The lexer has two modes." in second_session
+    both = ["The lexer has two modes.", "The parser has one."]
+    assert two.state.intelligence.assessments[1].learnings == both
 
 
 def test_a_prompt_names_the_eight_newest_findings_and_no_orders() -> None:

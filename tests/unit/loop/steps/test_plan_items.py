@@ -8,6 +8,7 @@ from ralph_tui import events as ev
 from ralph_tui.adapters.records.summary import context_status
 from ralph_tui.config.settings import Settings
 from ralph_tui.events.context import ItemTaken
+from ralph_tui.layers.context.sizes import Basis
 from ralph_tui.layers.sensor.plan import Progress
 from ralph_tui.layers.settings import ContextSettings
 from ralph_tui.loop.steps.plan_items import LOOK_S
@@ -245,6 +246,17 @@ def test_what_finished_items_took_is_learned() -> None:
     assert [basis for _, _, basis in began(run)] == ["default"] * 4 + ["history"]
 
 
+class Earlier(NoPastRuns):
+    """An earlier run, whose items were small and whose windows filled up."""
+
+    def __init__(self, *peaks: float, basis: Basis = "default", points: float = 6.0) -> None:
+        self.peaks = [*peaks]
+        self.taken = [ItemTaken(size="medium", basis=basis, points=points)] * 3
+
+    def windows(self) -> ev.EarlierWindowsRead:
+        return ev.EarlierWindowsRead(runs=1, items=self.taken, peaks=self.peaks)
+
+
 def test_the_prompt_says_how_many_items_to_take_on_and_in_which_order() -> None:
     small = [f"{n} [trivial]" for n in range(9)]
     (prompt,) = Work(world(), *small).ends().agent.prompts
@@ -253,16 +265,15 @@ def test_the_prompt_says_how_many_items_to_take_on_and_in_which_order() -> None:
     assert "1. last [complex]" in prompt
     assert "2. 0 [trivial]" in prompt
 
+    def advised(size: str, past_runs: NoPastRuns | None = None) -> str:
+        runs = world(past_runs=past_runs) if past_runs else world()
+        (prompt,) = Work(runs, *(f"{n} [{size}]" for n in range(6))).ends().agent.prompts
+        return prompt.partition("By their expected sizes, ")[2].partition(" of a context")[0]
 
-class Earlier(NoPastRuns):
-    """An earlier run, whose items were small and whose windows filled up."""
-
-    def __init__(self, *peaks: float) -> None:
-        self.peaks = [*peaks]
-
-    def windows(self) -> ev.EarlierWindowsRead:
-        taken = [ItemTaken(size="medium", basis="default", points=6.0)] * 3
-        return ev.EarlierWindowsRead(runs=1, items=taken, peaks=self.peaks)
+    assert advised("simple") == "4 items fit into 85 %"
+    assert advised("medium") == "2 items fit into 85 %"
+    assert advised("complex") == "one item fits into 85 %"
+    assert advised("medium", Earlier(basis="tag", points=22)) == "3 items fit into 85 %"
 
 
 def test_sizes_are_learned_from_earlier_runs() -> None:

@@ -198,7 +198,13 @@ def test_a_prompt_names_the_phase_and_the_pace() -> None:
     assert ["Explore first" in prompt for prompt in prompts] == [True, True, *[False] * 4]
     assert [one_by_one in prompt for prompt in prompts] == [False, False, True, True, True, False]
     assert [finish in prompt for prompt in prompts] == [*[False] * 5, True]
-    assert "Pace: +10 points per iteration." in prompts[2]
+    paces = [re.findall(r"Pace: (\S+) points per iteration\.", prompt) for prompt in prompts]
+    assert paces == [[], ["+10"], ["+10"], ["+10"], ["+13"], ["+12"]]
+    fallen = World([0, 4, 6, 5, 3, 4, 10], max_iterations=20).run().agent.prompts
+    assert ["Pace: " in prompt for prompt in fallen] == [False, True, True, True, False, True]
+    assert "# Redirect" in fallen[4], "it says what happened instead"
+    estimated = World([0, 4, 6, 8, 9], max_iterations=4, settings=Settings(progress="estimate"))
+    assert not any("Pace: " in prompt for prompt in estimated.run().agent.prompts)
     gains = [signal.profile for signal in world.all(ev.SignalComputed)]
     assert gains[:3] == ["exploration", "exploration", "focused"]
 

@@ -1,6 +1,6 @@
 """Steps 3, 8 and the validation of step 11 in a run."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -108,19 +108,26 @@ def test_the_limit_and_what_does_not_fit_a_session_are_validated() -> None:
     assert between(world.events, ev.ValidationDone) == [(1, 11), (2, 11), (3, 8), (3, 11)]
 
 
-def unproven(settings: Settings | None = None, mode: Mode = "attended") -> World:
+def unproven(
+    settings: Settings | None = None, mode: Mode = "attended", passed: Sequence[int] = (4,) * 9
+) -> World:
     """A run whose agent promises completion in every iteration and is never done."""
-    run = World([4] * 9, max_iterations=8, settings=settings or Settings(), mode=mode)
+    run = World([*passed], max_iterations=8, settings=settings or Settings(), mode=mode)
     run.gate.total = 1000  # patient: STUCK comes much later
     run.agent.acts.extend([promise] * 8)
     return run
 
 
+def about_validation(run: World) -> list[tuple[int, str]]:
+    made = run.all(ev.InterventionMade)
+    return [(e.iteration, e.level) for e in made if e.about == "validation"]
+
+
 def test_an_unproven_promise_warns_then_redirects_with_the_errors_in_the_prompt() -> None:
-    run = unproven(Settings(control=ControlSettings(stuck_after=50)))
+    patient = Settings(control=ControlSettings(stuck_after=50))
+    run = unproven(patient)
     run.play(answer("approve"))
-    made = [(e.iteration, e.level) for e in run.all(ev.InterventionMade) if e.about == "validation"]
-    assert made[:2] == [(1, "WARN"), (3, "REDIRECT")]
+    assert about_validation(run)[:2] == [(1, "WARN"), (3, "REDIRECT")]
     redirect = run.all(ev.RedirectDecided)[0]
     assert "Errors that validation found" in redirect.instructions
     assert "the completion command fails." in redirect.instructions
@@ -128,6 +135,15 @@ def test_an_unproven_promise_warns_then_redirects_with_the_errors_in_the_prompt(
     words = [row.word for entry in run.state.log.entries for row in entry.rows]
     assert "VALIDATION" not in words, "the row of the issue itself says it"
     check(run)
+    rising = unproven(patient, passed=[4, 4, *[5] * 7])
+    rising.play(answer("approve"))
+    assert about_validation(rising) == [(1, "WARN"), (5, "REDIRECT")], "a new best after 2"
+    gone = unproven(patient)
+    gone.agent.acts[2] = failing(0)
+    gone.agent.acts[5] = failing(0)
+    gone.play(answer("approve"))
+    warned = [(1, "WARN"), (4, "WARN"), (7, "WARN")]
+    assert about_validation(gone) == warned, "never three in a row"
 
 
 def test_strict_validation_holds_the_next_session_back_and_asks() -> None:
