@@ -17,6 +17,10 @@ def items(*sizes: str) -> list[Open]:
 @each_row("size, most", [("trivial", 8), ("simple", 4), ("medium", 2), ("complex", 1)])
 def test_as_many_items_as_their_class_allows_fit(size: str, most: int) -> None:
     assert len(take_on(items(*[size] * 12), 85).fitting) == most
+    learned = [
+        (text, estimate(f"[{size}]", [(size, "tag", 0.0)] * 9)) for text in "abcdefghijklmnopqrst"
+    ]
+    assert len(take_on(learned, 85).fitting) > most, "earlier items of this class were small"
 
 
 def test_the_largest_comes_first_if_any_item_fits() -> None:
