@@ -11,7 +11,7 @@ from ralph_tui.ports.host import Clock
 from ralph_tui.state import RunState
 
 ACTIONS_S: Final = 4.0
-"""Seconds from a tool call until its count or line is due, which the engine writes then."""
+"""Seconds until a call's count or line is due; the engine writes it at its next check."""
 _STATUS = (
     ev.Paused
     | ev.Unpaused

@@ -32,6 +32,12 @@ def test_checkpoints_are_listed_with_their_data(git_repo: Path) -> None:
     assert all(", 2 artifacts" in row for row in shown[3:5])
     assert shown[4].split()[3:6] == ["at", "the", "end"]
     assert "  Git: 1 modified, 1 staged, 3 untracked, 2 artifacts" in shown[4]
+    here("run", "x", "-c", GATE, "--agent-command", "true", "--max-iterations", "1",
+         "--set", "checkpoints.enabled=false", cwd=git_repo)  # fmt: skip
+    assert not list((git_repo / ".aiwg/ralph/tasks/task-002").rglob("checkpoint-summary.json"))
+    off = json.loads(here("checkpoint", "list", "--json", cwd=git_repo).stdout)["iterations"]
+    assert [one["trigger"] for one in off[1]["checkpoints"]] == ["start", "end"]
+    assert off[1]["checkpoints"][1]["duration"] > 0
     listed = json.loads(here("checkpoint", "list", "task-001", "--json", cwd=git_repo).stdout)
     assert listed["run"] == "task-001/001"
     second = listed["iterations"][2]

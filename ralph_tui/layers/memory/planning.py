@@ -23,7 +23,7 @@ MAX_RELATED: Final = 5
 LONGEST: Final = 600
 """Maximum length of a step, in characters."""
 NAMED: Final = 3
-"""Maximum number of failing tests, and of groups of them, that a plan names."""
+"""Maximum number of groups of failing tests that get a step."""
 SAYS_NOTHING: Final = re.compile(r"Work in iterations, each measured, until [^.]*\.")
 """Pattern of an approach without content, from older journals."""
 RELATED_STEPS: Final = 2

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.layers.context.sizes import estimate
+from ralph_tui.layers.context.sizes import Size, estimate
 from ralph_tui.layers.context.take_on import Open, take_on
 from ralph_tui.layers.intelligence import PromptInput, build_prompt
 from tests.rows import each_row
@@ -16,11 +16,15 @@ def items(*sizes: str) -> list[Open]:
 
 
 @each_row("size, most", [("trivial", 8), ("simple", 4), ("medium", 2), ("complex", 1)])
-def test_as_many_items_as_their_class_allows_fit(size: str, most: int) -> None:
+def test_as_many_items_as_their_class_allows_fit(size: Size, most: int) -> None:
     open_items = items(*[size] * 12)
     assert len(take_on(open_items, 85).fitting) == most
     said = build_prompt(PromptInput("", "", 1, 9, open_items=open_items, room=85)).text
     assert f"In this session, take the first{f' {most}' if most > 1 else ''} below" in said
+    learned = [
+        (text, estimate(f"[{size}]", [(size, "tag", 0.0)] * 9)) for text in "abcdefghijklmnopqrst"
+    ]
+    assert len(take_on(learned, 85).fitting) > most, "earlier items of this class were small"
 
 
 def test_the_largest_comes_first_if_any_item_fits() -> None:

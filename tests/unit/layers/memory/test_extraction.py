@@ -220,15 +220,19 @@ def test_what_a_rollback_or_a_grown_total_gained_is_no_work_of_the_iteration() -
 
 def test_a_strategy_keeps_what_stood_in_the_way_and_what_removed_it() -> None:
     state = state_of(
-        Worked(10, "looked around", blockers=["No route to db.local:5432", "no time"]),
+        Worked(
+            10,
+            "looked around",
+            blockers=["No route to db.local:5432", "no time", "no key", "no disk"],
+        ),
         Worked(100, f"made the parser ask the token{HOW}", blockers=["no time"]),
         Worked(100, f"used a fake database in the token{HOW}"),
     )
     strategy = learn_from_run(state, "completed")[0]
-    assert strategy.content["blockers"] == ["No route to db.local:…", "no time"]
+    assert strategy.content["blockers"] == ["No route to db.local:…", "no time", "no key"]
     assert strategy.content["resolution"] == f"used a fake database in the token{HOW}"
     assert strategy.content["avgIterations"] == 3
-    assert "Obstacles: No route to db.local:…; no time. Resolved by: used" in strategy.text
+    assert "Obstacles: No route to db.local:…; no time; no key. Resolved by: used" in strategy.text
     reworded = with_text("strategy", strategy.content, "Use a fake.")
     assert text_of("strategy", reworded) == "Use a fake."
 

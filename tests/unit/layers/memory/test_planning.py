@@ -70,18 +70,20 @@ def test_what_failed_at_the_start_is_named_and_makes_the_steps() -> None:
         "Make the tests of test_v.T pass: 2 tests failed at the start."
     ]
     broken = start.model_copy(update={"broken": "error: expected `;`"})
-    assert "The build is broken at the start: error: expected `;`." in (
-        plan("it passes", "general", [], [], [], (), broken).approach
-    )
     lessons = [PastReflection(f"task-001/{n:03} #1", "failure", f"Lesson {n}.") for n in range(7)]
     assert plan("it passes", "general", lessons, [], [], (), start).steps == [
         *(f"Lesson {n}." for n in range(1, 7)),
         *made.steps[1:],
     ]
-    many = start.model_copy(update={"failing": [f"t/{name}.py::x" for name in "abcdd"]})
-    steps = plan("it passes", "general", [], [], [], (), many).steps
+    unbuilt = plan("it passes", "general", [], [], [], (), broken)
+    assert "The build is broken at the start: error: expected `;`." in unbuilt.approach
+    assert unbuilt.steps == []
+    many = start.model_copy(update={"failing": [f"t/{name}.py::x" for name in "abcddd"]})
+    made = plan("it passes", "general", [], [], [], (), many)
+    assert made.approach.endswith("t/d.py::x and 1 more."), "five are named"
+    steps = made.steps
     assert len(steps) == 3
-    assert steps[0] == "Make the tests of t/d.py pass: 2 tests failed at the start."
+    assert steps[0] == "Make the tests of t/d.py pass: 3 tests failed at the start."
     passed = start.model_copy(update={"ok": True})
     assert plan("it passes", "general", [], [], [], (), passed).steps == []
 

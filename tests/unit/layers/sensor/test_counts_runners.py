@@ -379,6 +379,7 @@ CASES: dict[str, Expected] = {
     "dotnet/mtp_pass": (2, 0, 0, 0),
     "dotnet/mtp_fail": (3, 1, 0, 1),
     "xctest/pass": (1, 0, 0, 0),
+    "xctest/selected": (1, 0, 0, 0),
     "xctest/fail_macos": (1, 1, 0, 0),
     "xctest/fail_linux": (1, 2, 0, 1),
     "swift_testing/pass": (35, 0, 0, 0),

@@ -11,7 +11,8 @@ from ralph_tui.config.settings import Settings
 from ralph_tui.events.run import Mode
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.layers.context.handoff import MAX_CHARACTERS
-from ralph_tui.layers.context.resume import resume_text
+from ralph_tui.layers.context.resume import Resume, resume_text
+from ralph_tui.layers.context.state_file import FileInProgress
 from ralph_tui.layers.intelligence.handoff_section import resume_of
 from ralph_tui.layers.sensor.plan import Progress
 from ralph_tui.layers.settings import ContextSettings
@@ -169,6 +170,8 @@ def test_ticked_sub_items_say_how_far_the_item_is_what_is_complete_and_what_is_n
         "lexer.py, line 2: read groups (+1 −0, 50 % done)",
     ):
         assert words in prompt, words
+    block = resume_text(Resume("", files=tuple(FileInProgress(f"{n}.py", "3") for n in range(9))))
+    assert "7.py, line 3\nand 1 more" in block
     text = text_of(made)
     assert "Its completed parts:\n\n- `validate them`" in text
     place = "from line `46` of `src/parser.py`"

@@ -245,6 +245,11 @@ def test_the_models_words_come_beside_all_that_is_sent_without_them() -> None:
     ):
         assert error in alone.agent.prompts[1]
         assert error in worded_too.agent.prompts[1]
+    undone = World([0, 7, 6, 5, 8, 10], mode="attended")
+    undone.workspace.changed = alone.workspace.changed
+    *_, before_it, after_it, _ = undone.play(answer("roll_back")).agent.prompts
+    assert "- Test configuration changed: pyproject.toml." in before_it
+    assert "- Test configuration changed" not in after_it
 
 
 @pytest.mark.parametrize(

@@ -173,6 +173,9 @@ def registry(**entry: object) -> dict[str, object]:
 
 
 def test_loops_of_the_command_are_found_and_completed_from_their_registry(tmp_path: Path) -> None:
+    known = registry(started_at="2026-03-14T09:00:30.000Z", iteration=4, task_summary="Fix it")
+    put(tmp_path, ".aiwg/ralph/registry.json", known)
+    assert traces(tmp_path).loops == (InnerLoop(iterations=4, task="Fix it"),), "it has no file"
     put(tmp_path, LOOP, {"active": True, "maxIterations": 5, "currentIteration": 1})
     put(tmp_path, ".aiwg/ralph/registry.json", registry(max_iterations=9, status="running"))
     put(tmp_path, ".aiwg/ralph/loops/fix-1/state.json", ABORTED)
@@ -184,6 +187,8 @@ def test_loops_of_the_command_are_found_and_completed_from_their_registry(tmp_pa
         InnerLoop(iterations=3, limit=9, task="Fix it"),
         InnerLoop(iterations=2, limit=10, success=True, words="all pass"),
     )
+    put(tmp_path, ".aiwg/ralph/archive/old-2/state.json", ENDED)
+    assert len(traces(tmp_path).loops) == 3
 
 
 @each_row(
