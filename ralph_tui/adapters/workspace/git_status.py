@@ -1,7 +1,7 @@
 """Status of the user's repository: branch, commit and differing paths. Read-only.
 
 Reading a status takes one Git process, with the user's own index. Each list has at most `MAX_PATHS`
-names.
+names, `changed` at most `MAX_CHANGED`.
 """
 
 import re
@@ -18,6 +18,7 @@ from ralph_tui.text.sanitize import spelled_name
 
 MAX_PATHS = 1_000
 """Maximum number of names in one list."""
+MAX_CHANGED = 10_000
 MAX_COMMITS = 200
 """Maximum number of commits listed between two statuses."""
 
@@ -42,8 +43,10 @@ class GitStatus:
     unstaged: list[str] = field(default_factory=list)
     """Changed or deleted in the worktree, or in conflict."""
     untracked: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    """All tracked files that are staged or unstaged."""
     omitted: dict[str, int] = field(default_factory=dict)
-    """Number of paths left out of each list, by the list's name."""
+    """Number of paths left out of each list but `changed`, by the list's name."""
 
 
 class CachedStatus:
@@ -90,6 +93,8 @@ def _status_of(out: bytes) -> GitStatus:
             path = record.split(" ", _FIELDS_BEFORE_PATH[mark])[-1]
             if mark == "2":
                 next(records, "")  # the previous name
+            if len(status.changed) < MAX_CHANGED and not is_own(path):
+                status.changed.append(spelled_name(path))
             index, worktree = rest[0], rest[1]
             if mark != "u" and index != ".":
                 _add(status, "staged", path)

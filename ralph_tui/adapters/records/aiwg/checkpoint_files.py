@@ -84,7 +84,7 @@ class CheckpointData(Camel):
     git_status: GitState = GitState()
     aiwg_state: AiwgState = AiwgState()
     files_modified: list[Line] = []
-    """All files that were modified or staged at any time in this session."""
+    """The files modified or staged at any time in this session, at most `MAX_MODIFIED`."""
     memory: Memory = Memory()
 
 
@@ -171,8 +171,8 @@ class CheckpointManager:
         Raises ``WorkspaceError`` if it cannot be written, ``NoRoomError`` if the disk is full.
         """
         with self._lock:
-            git = _git_state(read_git)
-            self._modified |= dict.fromkeys((*git.modified, *git.staged))
+            git, changed = _git_state(read_git)
+            self._modified |= dict.fromkeys(changed)
             data = CheckpointData(
                 number=facts.number,
                 timestamp=self._clock.now(),
@@ -195,21 +195,23 @@ class CheckpointManager:
         return data
 
 
-def _git_state(read_git: Callable[[], GitFacts]) -> GitState:
+def _git_state(read_git: Callable[[], GitFacts]) -> tuple[GitState, list[str]]:
+    """Return Git's status, and the files that are modified or staged now."""
     try:
         git = read_git()
     except RalphError as error:
-        return GitState(error=str(error))
+        return GitState(error=str(error)), []
     omitted = {
         "modified" if name == "unstaged" else name: more for name, more in git.omitted.items()
     }
-    return GitState(
+    state = GitState(
         branch=git.branch,
         modified=git.unstaged[:MAX_FILES],
         untracked=git.untracked[:MAX_FILES],
         staged=git.staged[:MAX_FILES],
         omitted=omitted or None,
     )
+    return state, git.changed
 
 
 def checkpoint_path(folder: Path, number: int) -> Path:

@@ -45,6 +45,7 @@ class GitFacts(Protocol):
     staged: list[str]
     unstaged: list[str]
     untracked: list[str]
+    changed: list[str]
     omitted: dict[str, int]
 
 

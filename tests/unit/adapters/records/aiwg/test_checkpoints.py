@@ -122,15 +122,24 @@ def test_the_summary_counts_each_checkpoint_and_names_every_file(
     assert last["gitStatus"] == {"modified": 1, "staged": 0, "untracked": 3}
     assert (status["total"], status["totalDuration"]) == (2, 60_000)
     assert status["filesModified"] == ["README.md"]
+    records = FakeRecords()
+    records.folder = git_repo / FOLDER.parents[1]
+    probes = Probes(git_of(git_repo), lambda: 0, lambda before, after: [])
+    files = AiwgCheckpointFiles(records, git_repo, FakeClock(), probes, plan="", command="")
+    files.capture(CheckpointFacts(1, 4, "start", "abc", 0.0, 0))
     subprocess.run(["git", "checkout", "-q", "README.md"], cwd=git_repo, check=True)
-    (git_repo / "staged.py").write_text("staged")
-    subprocess.run(["git", "add", "staged.py"], cwd=git_repo, check=True)
-    manager(git_repo, FakeClock(), "def").capture(facts(4), git_of(git_repo))
-    status = summarize(read_checkpoints(checkpoints.folder)).as_json()
-    assert status["filesModified"] == ["README.md", "staged.py"], "of both sessions"
+    files.capture(CheckpointFacts(1, 5, "timer", "abc", 0.0, 0))
+    for name in ("spare.py", "staged.py"):
+        (git_repo / name).write_text("staged")
+        subprocess.run(["git", "add", name], cwd=git_repo, check=True)
+    (git_repo / "staged.py").write_text("staged, then modified")
+    files.capture(CheckpointFacts(1, 6, "end", "def", 0.0, 0))
+    status = json.loads((checkpoints.folder / "checkpoint-summary.json").read_text())
+    counted = [(one["number"], one["filesModified"]) for one in status["checkpoints"]]
+    assert counted == [(1, 0), (2, 1), (4, 1), (5, 1), (6, 2)], "each in its own session so far"
+    assert status["filesModified"] == ["README.md", "spare.py", "staged.py"], "of both sessions"
     last = status["checkpoints"][-1]
-    assert last["filesModified"] == 1, "of its own session"
-    assert last["gitStatus"] == {"modified": 0, "staged": 1, "untracked": 3}
+    assert last["gitStatus"] == {"modified": 1, "staged": 2, "untracked": 3}
 
 
 def test_what_git_refuses_is_written_into_the_checkpoint(git_repo: Path) -> None:
