@@ -234,6 +234,9 @@ def test_body_and_payload_hold_level_priority_and_context() -> None:
     levels: list[EscalationLevel] = ["info", "warning", "critical", "emergency"]
     priorities = [payload(message(level=level))["priority"] for level in levels]
     assert priorities == ["low", "medium", "high", "urgent"]
+    for level, priority in zip(levels, priorities, strict=True):
+        named = f'"level": "{level}",\n  "priority": "{priority}",'
+        assert named in issue_body(message(level=level))
     assert payload(sent)["strategy"] == "pivot"
 
 
