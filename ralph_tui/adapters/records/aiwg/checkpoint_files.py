@@ -119,12 +119,12 @@ class CheckpointsSummary(Camel):
 
 
 def read_checkpoints(folder: Path) -> list[CheckpointData]:
-    """Read the checkpoints of an iteration's folder; damaged files are left out."""
+    """Read the checkpoints of an iteration's folder, by number; damaged files are left out."""
     found = []
-    for path in sorted((folder / "checkpoints").glob("*-checkpoint.json")):
+    for path in (folder / "checkpoints").glob("*-checkpoint.json"):
         with suppress(ValueError):
             found.append(CheckpointData.model_validate(read_json(path)))
-    return found
+    return sorted(found, key=lambda one: one.number)
 
 
 def summarize(checkpoints: Sequence[CheckpointData]) -> CheckpointsSummary:

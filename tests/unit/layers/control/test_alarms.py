@@ -2,12 +2,16 @@
 
 import pytest
 
+from ralph_tui.analysis import lab
 from ralph_tui.analysis.lab import simulate
+from ralph_tui.events import UsageReported
 from ralph_tui.layers.control.evaluation import Evaluation
 from ralph_tui.layers.control.evaluation import evaluate as evaluate_reading
 from ralph_tui.layers.control.history import History, Sample
 from ralph_tui.layers.control.law import Budget, Patience
+from ralph_tui.layers.inputs import budget_of
 from ralph_tui.layers.settings import ControlSettings
+from ralph_tui.state import RunState
 from tests.rows import each_row
 
 
@@ -117,6 +121,21 @@ def test_the_share_of_the_budget_that_warns_is_a_setting(share: float, first: in
     assert min(row.iteration for row in rows if "BUDGET_EXCEEDED" in row.alarms) == first
     asked = [row.iteration for row in rows if row.intervention == "PAUSE"]
     assert asked == ([first] if first < 10 else [])
+    state = RunState()
+    run = state.run
+    run.max_iterations = 100
+    run.on_usage_reported(UsageReported(iteration=1, context_tokens=90, tokens=90, cost_usd=9.0))
+    control = ControlSettings(budget_warning=share)
+
+    def warns() -> bool:
+        (row,) = lab.follow([Sample(1, 5.0)], budget_of(state), control=control)
+        return "BUDGET_EXCEEDED" in row.alarms
+
+    assert not warns()
+    run.budget_tokens, run.budget_usd = 100, None
+    assert warns() == (share <= 0.9)
+    run.budget_tokens, run.budget_usd = None, 10.0
+    assert warns() == (share <= 0.9)
 
 
 def test_patience_is_three_times_what_a_rise_took_in_this_run() -> None:

@@ -99,6 +99,30 @@ def test_the_newest_lessons_are_taken_up_in_their_order_each_once() -> None:
     ]
     assert made.cites[-1] == "task-001/009 #2"
     assert "The steps build on 6 earlier attempts at this task" in made.approach
+    tasks = [
+        RelatedTask(
+            f"task-00{n}",
+            "alike",
+            (),
+            (PastReflection(f"task-00{n}/001 #1", "failure", f"Of {n}."),),
+        )
+        for n in (2, 3, 4)
+    ]
+    start = GateFinished(
+        iteration=0,
+        ok=False,
+        failed=7,
+        failing=[f"t/{name}.py::x{n}" for n, name in enumerate("abbbcdd")],
+    )
+    made = plan("the completion command passes", "bug-fix", said[:1], [], tasks, (), start)
+    assert made.steps == [
+        "Lesson 0.",
+        "Of 2.",
+        "Of 3.",
+        "Make the tests of t/b.py pass: 3 tests failed at the start.",
+        "Make the tests of t/d.py pass: 2 tests failed at the start.",
+        "Make the tests of t/a.py pass: 1 test failed at the start.",
+    ]
 
 
 def test_what_says_nothing_or_the_same_is_no_step() -> None:

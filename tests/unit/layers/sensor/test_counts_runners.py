@@ -2,6 +2,7 @@
 
 from ralph_tui.adapters.workspace.verification import lines_of
 from ralph_tui.layers.sensor.counts import count_tests
+from ralph_tui.layers.sensor.gate import Counts
 from tests.paths import FIXTURES
 from tests.rows import each_row
 
@@ -668,6 +669,8 @@ def test_a_log_that_quotes_the_output_counts_nothing(folder: str) -> None:
     for case, lines in counted_in(folder):
         logged = [f"2026-01-02 10:11:12 INFO x: {line}" for line in lines if "<?xml" not in line]
         assert count_tests(logged) is None, case
+    declared = '12:00 INFO x: <?xml version="1.0"?><testsuite tests="3"></testsuite>'
+    assert count_tests([declared]) == Counts("junit", 3), "a declaration begins a report anywhere"
 
 
 @each_row("folder", [folder for folder in FOLDERS if folder != "mixed"])

@@ -17,7 +17,7 @@ from ralph_tui.config.settings import Settings
 from ralph_tui.events.agent import SessionOutcome
 from ralph_tui.events.oversight import Health, HealthTotals
 from ralph_tui.events.run import Mode
-from ralph_tui.layers.oversight import OversightSettings, Situation, beside
+from ralph_tui.layers.oversight import Finding, Oversight, OversightSettings, Situation, beside
 from ralph_tui.ports.host import Accepted, CommandRequest, Refused
 from ralph_tui.state import RunState
 from tests.examples import FEWER
@@ -727,6 +727,19 @@ def test_an_overseer_that_must_not_act_says_what_it_would_do() -> None:
     assert not any("# Redirect" in prompt for prompt in watched.agent.prompts)
     assert last(watched)[0] == "limit_reached"
     check(watched)
+    useless = World([3] * 20, mode="attended", max_iterations=5, settings=settings).run()
+    made = [e for e in useless.all(ev.InterventionMade) if e.would]
+    assert [e.would for e in made][-1] == "ABORT"
+    assert not levels(useless)
+    assert last(useless)[0] == "limit_reached"
+    both = (
+        Situation("PAUSE", "circuit", "It idles."),
+        Situation("REDIRECT", "stuck", "It is stuck."),
+    )
+    assert beside(Finding(Oversight(), both).as_warning().situations) == [
+        "STALLED: would pause: It idles.",
+        "STUCK: would redirect: It is stuck.",
+    ]
 
 
 def test_a_critical_detection_pauses_instead_of_redirecting_if_set() -> None:

@@ -356,6 +356,8 @@ def test_a_session_hands_off_before_the_call_that_would_fill_its_window() -> Non
     assert "(filling up), because its next tool calls" in world.agent.prompts[1]
     slow = worlds(fills(66, 70, 74, 78, 82)).run()
     assert slow.all(ev.RolloverBegan) == []
+    off = worlds(fills(20, 42, 60, 78), rollover=False).run()
+    assert off.all(ev.RolloverBegan) == []
 
 
 def test_a_tool_that_is_reported_before_its_messages_usage_ends_first() -> None:

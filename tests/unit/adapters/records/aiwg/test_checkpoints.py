@@ -115,8 +115,8 @@ def test_the_summary_counts_each_checkpoint_and_names_every_file(
     found = read_checkpoints(checkpoints.folder)
     assert [one.number for one in found] == [1, 2], "a damaged file is left out"
     status = summarize(found).as_json()
-    rows = [(one["number"], one["duration"], one["filesModified"]) for one in status["checkpoints"]]
-    assert rows == [(1, 1500, 0), (2, 60_000, 1)]
+    told = [(one["number"], one["duration"], one["filesModified"]) for one in status["checkpoints"]]
+    assert told == [(1, 1500, 0), (2, 60_000, 1)]
     last = status["checkpoints"][-1]
     assert last["aiwgFiles"] == 2
     assert last["gitStatus"] == {"modified": 1, "staged": 0, "untracked": 3}
@@ -140,6 +140,13 @@ def test_the_summary_counts_each_checkpoint_and_names_every_file(
     assert status["filesModified"] == ["README.md", "spare.py", "staged.py"], "of both sessions"
     last = status["checkpoints"][-1]
     assert last["gitStatus"] == {"modified": 1, "staged": 2, "untracked": 3}
+    for name in ("README.md", "staged.py"):
+        (git_repo / name).write_text("changed since")
+    for number in (101, 1000):
+        manager(git_repo, FakeClock()).capture(facts(number), git_of(git_repo))
+    rows = summarize(read_checkpoints(checkpoints.folder)).as_json()["checkpoints"]
+    assert [one["number"] for one in rows] == [1, 2, 4, 5, 6, 101, 1000]
+    assert rows[-1]["gitStatus"] == {"modified": 2, "staged": 2, "untracked": 3}
 
 
 def test_what_git_refuses_is_written_into_the_checkpoint(git_repo: Path) -> None:
