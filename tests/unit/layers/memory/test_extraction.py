@@ -226,7 +226,7 @@ def test_a_strategy_keeps_what_stood_in_the_way_and_what_removed_it() -> None:
             blockers=["No route to db.local:5432", "no time", "no key", "no disk"],
         ),
         Worked(100, f"made the parser ask the token{HOW}", blockers=["no time"]),
-        Worked(100, f"used a fake database in the token{HOW}"),
+        Worked(100, f"used a fake database in the token{HOW}", blockers=["still slow"]),
     )
     strategy = learn_from_run(state, "completed")[0]
     assert strategy.content["blockers"] == ["No route to db.local:…", "no time", "no key"]

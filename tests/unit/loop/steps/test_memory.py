@@ -683,6 +683,7 @@ AVOID = f"avoid: {HABIT.text}"
         ({}, TAUGHT.text),
         ({"standing": "staged"}, AVOID),
         ({"muted": True}, AVOID),
+        ({"success_rate": 0.1, "rested": RESTED}, AVOID),
         ({"task_type": "feature"}, AVOID),
         ({"type": "convention"}, AVOID),
     ],

@@ -180,7 +180,8 @@ def test_loops_of_the_command_are_found_and_completed_from_their_registry(tmp_pa
     put(tmp_path, ".aiwg/ralph/registry.json", registry(max_iterations=9, status="running"))
     put(tmp_path, ".aiwg/ralph/loops/fix-1/state.json", ABORTED)
     put(tmp_path, ".aiwg/ralph/archive/old-1/state.json", ENDED)
-    put(tmp_path, ".aiwg/ralph/loops/older/state.json", ENDED, age_s=5)
+    older = {**ENDED, "currentIteration": 7}
+    put(tmp_path, ".aiwg/ralph/loops/older/state.json", older, age_s=5)
     (tmp_path / ".aiwg/ralph/loops/fix-2").symlink_to(tmp_path / ".aiwg/ralph/loops/fix-1")
     assert traces(tmp_path).loops == (
         InnerLoop(iterations=1, limit=5, active=True),
