@@ -13,6 +13,7 @@ from ralph_tui.adapters.records.folders import ralph_folder
 from ralph_tui.adapters.records.journal import read_journal
 from ralph_tui.adapters.records.lock import acquire
 from ralph_tui.adapters.search.related import related_tasks
+from ralph_tui.config.files import REPOSITORY_FILE
 from ralph_tui.hooks.tasks import track
 from ralph_tui.runtime.past_runs import RecordedRuns
 from ralph_tui.runtime.sources.run_list import ListedRuns
@@ -53,7 +54,15 @@ def at_its_limit(root: Path, name: str = NAME) -> HookedLoop:
 
 def test_an_ended_loop_is_a_task_with_an_attempt_and_a_reflection(tmp_path: Path) -> None:
     loop = at_its_limit(tmp_path)
+    whole = loop.journal.read_text()
+    loop.journal.write_text("".join(whole.splitlines(keepends=True)[:-1]))
+    assert not track(tmp_path) | track(tmp_path, again=True), "it is not over"
+    loop.journal.write_text(whole)
     assert track(tmp_path) == {NAME}
+    before = contents(tmp_path)
+    (ralph_folder(tmp_path) / "hooks" / "tasks.json").unlink()
+    assert track(tmp_path) == {NAME}
+    assert contents(tmp_path) == before, "no duplicate"
     attempt = value(tmp_path, "task-001/attempts/001/attempt.json")
     assert (attempt["run_id"], attempt["description"]) == (NAME, OBJECTIVE)
     assert (attempt["status"], attempt["outcome"]["status"]) == ("failed", "timeout")
@@ -68,6 +77,15 @@ def test_an_ended_loop_is_a_task_with_an_attempt_and_a_reflection(tmp_path: Path
     assert journal.resolve() == loop.journal
     action = json.loads(contents(tmp_path)["task-001/attempts/001/actions.jsonl"])
     assert (action["tool"], action["params"]) == ("Edit", {"file_path": "src/oauth.ts"})
+    silent, off = tmp_path / "silent", tmp_path / "off"
+    loop = HookedLoop(silent)
+    loop.begin()
+    os.utime(loop.journal, (1, 1))
+    assert track(silent) == {NAME}, "long silent"
+    at_its_limit(off)
+    (off / REPOSITORY_FILE).write_text("[memory]\nenabled = false\n")
+    assert track(off) == {NAME}
+    assert value(off, "task-001/attempts/001/attempt.json")["reflections"] == []
 
 
 def test_a_second_look_adds_nothing(tmp_path: Path) -> None:

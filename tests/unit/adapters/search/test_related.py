@@ -7,9 +7,10 @@ import pytest
 from ralph_tui import events as ev
 from ralph_tui.adapters.records.attempts import AttemptFolder
 from ralph_tui.adapters.records.journal import read_journal
+from ralph_tui.adapters.search import related
 from ralph_tui.adapters.search.database import index_folder
 from ralph_tui.adapters.search.embedder import HashedConcepts
-from ralph_tui.adapters.search.related import MOST, SAME_KIND, likeness, related_tasks, similarity
+from ralph_tui.adapters.search.related import MOST, likeness, related_tasks, similarity
 from ralph_tui.layers.memory.content import iterations_of
 from ralph_tui.layers.memory.extraction import learn_from_run
 from ralph_tui.layers.memory.task_types import task_type
@@ -49,17 +50,23 @@ def test_similar_tasks_with_another_description(root: Path) -> None:
     assert "task-005" not in {one.task for one in found}
 
 
-def test_the_kind_of_a_task_is_a_feature_and_no_filter(tmp_path: Path) -> None:
+def test_the_kind_of_a_task_is_a_feature_and_no_filter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """By their words, one is of the kind test-fix, and the other of no kind."""
     for number, objective in enumerate(("Fix the failing auth tests", "Write the manual"), 1):
         write(attempt(tmp_path, f"task-{number:03}/001"), measured_run(objective, f"run-{number}"))
     words = "Repair the broken authentication test suite"
     assert task_type(words) != task_type("Fix the failing auth tests")
     assert [one.task for one in related_tasks(tmp_path, words)] == ["task-001"]
+    with monkeypatch.context() as patch:
+        patch.setattr(related, "MAX_CHECKED", 0)
+        assert related_tasks(tmp_path, words) == [], "no more than these are compared"
     query, texts = "Fix the login test", ["Fix a failing date test", "Add a date page"]
     without = similarity(query, texts, HashedConcepts())
     same, other = likeness(query, texts, HashedConcepts())
-    assert (same, other) == (without[0] + SAME_KIND, without[1])
+    assert same == pytest.approx(without[0] + 0.1)
+    assert other == without[1]
 
 
 def test_at_most_five_most_alike_first(root: Path) -> None:

@@ -1,6 +1,7 @@
 """What was read from a completion command's output, in words."""
 
 from ralph_tui.events.sensor import PLAIN_TOTALS, GateFinished
+from ralph_tui.layers.sensor.counts import count_tests
 from ralph_tui.layers.sensor.gate import Counts, GateResult, read_words
 from tests.rows import each_row
 
@@ -30,3 +31,6 @@ def test_a_plain_line_of_totals_is_said_to_be_one() -> None:
     plain = GateFinished(iteration=1, ok=False, exit_code=1, runner=PLAIN_TOTALS, passed=3)
 
     assert plain.line() == "tests   3 of 3 pass by a plain line of totals, exit 1 (0s)"
+    counts = count_tests(["3 passed, 1 failed"])
+    said = read_words(GateResult(ok=False, exit_code=1, counts=counts))
+    assert said == "a plain line of totals: 3 of 4 pass, 1 fails"

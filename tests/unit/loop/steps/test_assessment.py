@@ -345,6 +345,9 @@ def test_patterns_in_tool_calls_are_found_before_the_session_ends_and_after_it()
     assert again.text.startswith("b.py was edited back and forth: ")
     last = [event for event in world.all(ev.ToolStarted) if event.iteration == 1][-1]
     assert max(error.seq, again.seq) < last.seq
+    blockers = [one.text for one in of(world, 1).blockers]
+    assert blockers == ["Read failed 5 times in the same way: not found"]
+    assert [one.name for one in of(world, 1).patterns] == ["back_and_forth"]
     assert [one.name for one in of(world, 2).patterns] == ["only_reading"]
 
 

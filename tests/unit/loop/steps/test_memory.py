@@ -657,9 +657,10 @@ def test_a_repeated_antipattern_changes_the_approach_before_the_run_is_stuck() -
     assert "learned to avoid" in planned[2].reasoning
     assert planned[2].priorities[:2] == [TAUGHT.text, f"avoid: {HABIT.text}"]
     assert planned[1].priorities[0] != TAUGHT.text
-
-
-def test_a_learning_that_the_prompt_lost_leaves_the_priorities() -> None:
+    stuck = World([0, *[3] * 7], max_iterations=7, knowledge=Many())
+    stuck.agent.acts.extend([habitual] * 7)
+    alarmed = next(e for e in stuck.run().all(ev.StrategyPlanned) if "No new best" in e.reasoning)
+    assert alarmed.reasoning.endswith("did what earlier runs have learned to avoid.")
     knowledge = Many()
     run = World([3, 3, 3, 3], max_iterations=3, knowledge=knowledge)
 
@@ -669,9 +670,9 @@ def test_a_learning_that_the_prompt_lost_leaves_the_priorities() -> None:
 
     run.agent.acts.extend([habitual, forgets, habitual])
     run.run()
-    planned = run.all(ev.StrategyPlanned)[2]
-    assert planned.approach == "pivot"
-    assert planned.priorities == ["test_3"]
+    lost = run.all(ev.StrategyPlanned)[2]
+    assert lost.approach == "pivot"
+    assert lost.priorities == ["test_3"], "the prompt lost the learnings"
 
 
 AVOID = f"avoid: {HABIT.text}"
