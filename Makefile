@@ -13,7 +13,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONNOUSERSITE := 1
 unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE PIP_USER PIP_TARGET PIP_PREFIX
 
-PIP := $(PY) -m pip install --quiet
+# Not compiled: most modules are never imported, and Python compiles the others when they are.
+PIP := $(PY) -m pip install --quiet --no-compile
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo run test fuzz failures check bench soak snapshots screenshots docs lock clean
