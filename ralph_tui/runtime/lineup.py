@@ -1,7 +1,7 @@
 """The agents of a run: the chosen one and its fallbacks, each checked before the run begins."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ralph_tui.adapters.agents import (
     AgentContext,
@@ -45,7 +45,7 @@ def line_up(first: AgentDescription, context: AgentContext, settings: Settings) 
         of_its_own = context
         if agent is not first:
             theirs = fallback_settings(settings.agent, agent.name)
-            of_its_own = replace(context, settings=theirs)
+            of_its_own = context._replace(settings=theirs)
         try:
             agent.check(of_its_own)
         except UsageError as error:

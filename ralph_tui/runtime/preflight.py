@@ -5,7 +5,7 @@ It loads git and the agents; `checks` is the quick check that does not.
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from ralph_tui.adapters.agents import AgentContext, AgentDescription, choose_agent
@@ -37,7 +37,7 @@ class Preflight:
     def build_agents(self, run_id: str, lock_fd: int) -> list[Agent]:
         """Build the agents of one run; `lock_fd` is the descriptor of the worktree's lock."""
         return [
-            agent.build(replace(context, run_id=run_id, lock_fd=lock_fd))
+            agent.build(context._replace(run_id=run_id, lock_fd=lock_fd))
             for agent, context in self.lineup.agents
         ]
 

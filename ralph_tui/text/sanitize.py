@@ -7,13 +7,13 @@ safe for a terminal. Only the standard library is used, because quick commands i
 
 import re
 import unicodedata
-from functools import lru_cache
+from functools import cache, lru_cache
 from zlib import crc32
 
 from ralph_tui.text.secrets import redact
 
 # OSC, DCS, SOS, PM, APC up to their terminator; CSI; then any other two-character escape.
-_SEQUENCES = re.compile(
+_SEQUENCES = (
     r"\x1b[\]PX^_][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?"
     r"|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"
     r"|\x1b[ -/]*[0-~]?"
@@ -26,27 +26,25 @@ _NEVER = (
     "\ufff0-\ufffb\xad\u034f\u115f\u1160\u17b4\u17b5\u3164\ufe00-\ufe0d\uffa0"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-_CONTROLS = re.compile(f"[{_NEVER}]")
-_SURROGATES = re.compile("[\ud800-\udfff]")
+_CONTROLS = f"[{_NEVER}]"
+_SURROGATES = "[\ud800-\udfff]"
 """Matches undecodable bytes in file names."""
 _JOINERS = "\u200c\u200d"
 _EMOJI_STYLES = "\ufe0e\ufe0f"
 _MONGOLIAN_STYLES = "\u180b-\u180f"
-_ODD = re.compile(f"[{_JOINERS}{_EMOJI_STYLES}{_MONGOLIAN_STYLES}]")
-_STACK = re.compile(
+_ODD = f"[{_JOINERS}{_EMOJI_STYLES}{_MONGOLIAN_STYLES}]"
+_STACK = (
     "[\u0300-\u036f\u0483-\u0489\u0591-\u1cff\u1dc0-\u1dff\u20d0-\u20ff\u2cef-\u2cf1\u2d7f\u2de0-\u2dff"
     "\u302a-\u302f\u3099\u309a\ua66f-\ua6f1\ua800-\uabff\ud7b0-\ud7ff\ufb1e\ufe20-\ufe2f"
     "\U00010000-\U0001efff]{6}"
 )
 """Six consecutive characters from blocks with combining marks; some may be stacked."""
-_SUSPECT = re.compile(f"[{_NEVER}{_JOINERS}{_EMOJI_STYLES}{_MONGOLIAN_STYLES}\ud800-\udfff]")
-_NOT_ASCII = re.compile(r"[0-9#*]?[^\x00-\x7f]+")
-_EMOJI = re.compile(
-    "[0-9#*\xa9\xae\u203c-\u20cf\u2100-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]"
-)
-_JOINING = re.compile("[\u0600-\u1aff\ua800-\uabff]")
+_SUSPECT = f"[{_NEVER}{_JOINERS}{_EMOJI_STYLES}{_MONGOLIAN_STYLES}\ud800-\udfff]"
+_NOT_ASCII = r"[0-9#*]?[^\x00-\x7f]+"
+_EMOJI = "[0-9#*\xa9\xae\u203c-\u20cf\u2100-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]"
+_JOINING = "[\u0600-\u1aff\ua800-\uabff]"
 """Arabic and Indic scripts, in which a joiner changes the letters."""
-_MONGOLIAN = re.compile("[\u1820-\u18aa]")
+_MONGOLIAN = "[\u1820-\u18aa]"
 _END_BLANKS = re.compile(r"^ | (?= *\Z)")
 MAX_MARKS = 5
 """Maximum number of marks on one letter; the longest names in real scripts have four."""
@@ -59,15 +57,21 @@ LONGEST_NAME = 300
 """Maximum length of a cached name."""
 
 
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Compile a pattern when it is first needed: few screens open with a text that is not ASCII."""
+    return re.compile(pattern)
+
+
 def strip_controls(text: str) -> str:
     """Remove control sequences; newlines and tabs are kept, and CRLF becomes a newline."""
     if text.isascii() and text.isprintable():
         return text
-    if _SUSPECT.search(text):
-        text = _SEQUENCES.sub("", text.replace("\r\n", "\n"))
-        text = _SURROGATES.sub("\ufffd", _CONTROLS.sub("", text))
-    if not text.isascii() and (_ODD.search(text) or _STACK.search(text)):
-        text = _NOT_ASCII.sub(_shown, text)
+    if _compiled(_SUSPECT).search(text):
+        text = _compiled(_SEQUENCES).sub("", text.replace("\r\n", "\n"))
+        text = _compiled(_SURROGATES).sub("\ufffd", _compiled(_CONTROLS).sub("", text))
+    if not text.isascii() and (_compiled(_ODD).search(text) or _compiled(_STACK).search(text)):
+        text = _compiled(_NOT_ASCII).sub(_shown, text)
     return text
 
 
@@ -82,9 +86,9 @@ def _shown(found: re.Match[str]) -> str:
             marks += 1
             fits = marks <= MAX_MARKS and _joins(base)
         elif character in _EMOJI_STYLES:
-            fits = _EMOJI.match(before) is not None
+            fits = _compiled(_EMOJI).match(before) is not None
         elif "\u180b" <= character <= "\u180f":
-            fits = _MONGOLIAN.match(before) is not None
+            fits = _compiled(_MONGOLIAN).match(before) is not None
         elif _is_mark(character):
             marks += 1
             fits = marks <= MAX_MARKS
@@ -96,7 +100,7 @@ def _shown(found: re.Match[str]) -> str:
 
 
 def _joins(base: str) -> bool:
-    return bool(_EMOJI.match(base) or _JOINING.match(base))
+    return bool(_compiled(_EMOJI).match(base) or _compiled(_JOINING).match(base))
 
 
 def _is_mark(character: str) -> bool:

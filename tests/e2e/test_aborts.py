@@ -1,6 +1,5 @@
 """Aborts in a row, each in the midst of a command, leave no process."""
 
-import dataclasses
 import json
 import sys
 import uuid
@@ -32,7 +31,7 @@ def plain_acp(root: Path, run_id: str) -> Iterator[Agent]:
     script = root.parent / "script.json"
     steps = [{"use": "bash", "command": COMMAND}]
     script.write_text(json.dumps({"plays": "any", "prompts": [steps]}))
-    context = dataclasses.replace(context_in(root), run_id=run_id)
+    context = context_in(root)._replace(run_id=run_id)
     yield AcpAgent("any", [sys.executable, "-S", acp.__file__, str(script)], ANY, context)
 
 
@@ -45,7 +44,7 @@ def claude(root: Path, run_id: str) -> Iterator[Agent]:
         context = context_in(
             root, binary=real_binary() or "", model=scenario.model, environ=environ
         )
-        yield CLAUDE.build(dataclasses.replace(context, run_id=run_id))
+        yield CLAUDE.build(context._replace(run_id=run_id))
 
 
 @pytest.mark.parametrize(

@@ -281,7 +281,7 @@ def test_a_question_is_answered_and_paid_for(lab: Lab) -> None:
 def test_root_without_a_sandbox_is_refused_by_us_and_by_it(lab: Lab) -> None:
     with lab.agent(lab.scripted()) as agent:
         bare = {name: v for name, v in agent.context.environ.items() if name != "IS_SANDBOX"}
-        refused = ClaudeAgent(dataclasses.replace(agent.context, environ=bare))
+        refused = ClaudeAgent(agent.context._replace(environ=bare))
         heard, by_it = Heard(), Heard()
         refused.start(lab.turn(), heard)
         refused.begin(lab.turn(), by_it)

@@ -5,7 +5,6 @@ import os
 import signal
 import sys
 import threading
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -421,7 +420,7 @@ def test_a_check_and_the_build_after_it_ask_the_program_once(bench: Bench) -> No
     asked = bench.tmp / "asked"
     path = script(bench.tmp, f"echo once >> {asked}; echo 2.1.300")
     CLAUDE.check(bench.context(binary=path))
-    CLAUDE.build(replace(bench.context(binary=path), run_id="another"))
+    CLAUDE.build(bench.context(binary=path)._replace(run_id="another"))
     assert asked.read_text() == "once\n"
 
 

@@ -7,7 +7,6 @@ descriptions; an agent's own modules are loaded when it is checked or built.
 import importlib
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -16,8 +15,7 @@ if TYPE_CHECKING:
     from ralph_tui.ports.agents import Agent
 
 
-@dataclass(frozen=True)
-class AgentContext:
+class AgentContext(NamedTuple):
     """The worktree, the run and the agent's settings."""
 
     settings: "AgentSettings"
@@ -30,7 +28,7 @@ class AgentContext:
     """Descriptor of the run's lock, passed to the keeper."""
     timeout_s: float = 8 * 3600
     """Maximum seconds per session."""
-    environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    environ: Mapping[str, str] = os.environ
     hands_off: bool = False
     """True if ralph-tui ends sessions before their context is full, so that none is compacted."""
     scenario: str = "steady"

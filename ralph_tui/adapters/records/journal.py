@@ -8,10 +8,9 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from ralph_tui.adapters.records.folders import from_here
 from ralph_tui.adapters.records.newer import newer_sentence
@@ -207,12 +206,11 @@ class Journal:
         os.close(self._descriptor)
 
 
-@dataclass(frozen=True)
-class Recording:
+class Recording(NamedTuple):
     """A journal as it was read: its events, and why the rest could not be read."""
 
     path: Path
-    events: list[Event] = field(default_factory=list)
+    events: list[Event]
     problem: str = ""
     """One sentence about the first bad line; empty if there was no bad line."""
     good_bytes: int = 0

@@ -6,7 +6,6 @@ by a folder that contains it (``.aiwg``, ``ralph-external``). The file or folder
 Without RUN, the newest run of any tool is used.
 """
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -93,7 +92,7 @@ def to_replay(run: AnyRun) -> "Path | Recording":
 def read_run(run: AnyRun) -> "Recording":
     """Read all events of a run. Raises ``JournalError`` if our journal is not valid."""
     if not isinstance(run, RecordedRun):
-        return replace(foreign_runs().read(run), records_root=run.folder)
+        return foreign_runs().read(run)._replace(records_root=run.folder)
     from ralph_tui.adapters.records.journal import read_journal  # noqa: PLC0415
 
     return read_journal(run.journal)

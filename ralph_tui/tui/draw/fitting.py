@@ -5,16 +5,14 @@ verbs from the end, then whole keys are dropped, and no key is ever cut.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from ralph_tui.tui.draw.spans import Line, cells, clip_line
 
 GAP: Line = [("  ", "")]
 
 
-@dataclass
-class Field:
+class Field(NamedTuple):
     """A header field in all its forms, from longest to shortest; the last may be empty."""
 
     forms: list[Line]

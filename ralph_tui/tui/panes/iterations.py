@@ -1,7 +1,6 @@
 """The iterations of the run, with points to inspect, compare and restore."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import ClassVar
 
@@ -45,7 +44,6 @@ class IterationsPane(LinesPane):
         Binding("enter", "look", show=False),
     ]
 
-    @dataclass
     class Requested(Message):
         """The user wants to see the changes of the selected point."""
 

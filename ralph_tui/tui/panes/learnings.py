@@ -1,7 +1,6 @@
 """Learnings from earlier runs and from this run; opening an entry shows its card."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar
 
@@ -30,11 +29,12 @@ class LearningsPane(LinesPane):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "open", show=False)]
 
-    @dataclass
     class Requested(Message):
         """The user wants to see the card of a learning."""
 
-        learning_id: str
+        def __init__(self, learning_id: str) -> None:
+            super().__init__()
+            self.learning_id = learning_id
 
     def __init__(self) -> None:
         super().__init__()

@@ -5,7 +5,6 @@ click on a tab presses that pane's digit.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from functools import wraps
 from typing import ClassVar, TypeVar
@@ -59,18 +58,19 @@ class Pane(LineWidget, can_focus=True):
         Binding("end", "edge(1)", show=False),
     ]
 
-    @dataclass
     class Opened(Message):
         """The user opened an entry's details."""
 
-        title: str
-        body: str
+        def __init__(self, title: str, body: str) -> None:
+            super().__init__()
+            self.title, self.body = title, body
 
-    @dataclass
     class NoEffect(Message):
         """A key had no effect; `why` says why."""
 
-        why: str = "nothing more in that direction"
+        def __init__(self, why: str = "nothing more in that direction") -> None:
+            super().__init__()
+            self.why = why
 
     def __init__(self) -> None:
         super().__init__(id=self.key, classes="pane")

@@ -1,7 +1,6 @@
 """The prompt of this iteration, exactly as it was sent."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar
 
@@ -27,7 +26,6 @@ class PromptPane(IterationPane):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding(EDIT, "edit", show=False)]
 
-    @dataclass
     class EditRequested(Message):
         """The user wants to edit the next prompt, or has changed their mind."""
 

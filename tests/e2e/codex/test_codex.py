@@ -229,10 +229,10 @@ def test_a_missing_or_old_program_is_one_sentence(stub: Lab) -> None:
     old = context_in(stub.root, binary=str(CODEX_STUB), environ=environ)
     with pytest.raises(UsageError, match=r"Codex 0.20.0 \(.*\) is too old for ralph-tui, which"):
         CODEX.check(old)
-    now = dataclasses.replace(old, environ={**environ, "STUB_VERSION": "0.169.0"})
+    now = old._replace(environ={**environ, "STUB_VERSION": "0.169.0"})
     assert CODEX.found(now) == f"0.169.0, {CODEX_STUB}"
     # One that does not tell is taken for a new one.
-    mute = dataclasses.replace(old, environ={**environ, "STUB_VERSION": "of tomorrow"})
+    mute = old._replace(environ={**environ, "STUB_VERSION": "of tomorrow"})
     assert CODEX.found(mute) == f"version unknown, {CODEX_STUB}"
 
 

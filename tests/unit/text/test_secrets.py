@@ -96,6 +96,7 @@ def test_code_and_prose_stay() -> None:
         ('password = "hunter2"', f'password = "{HIDDEN}"'),
         ("https://me:hunter2@x.test/a", f"https://me:{HIDDEN}@x.test/a"),
         ("curl -u me:hunter2 x.test", f"curl -u me:{HIDDEN} x.test"),
+        ("curl --user me:hunter2 x.test", f"curl --user me:{HIDDEN} x.test"),
         ("Set-Cookie: a=bcdefg; Path=/", f"Set-Cookie: a={HIDDEN}; Path=/"),
         ("password: hunter2.", f"password: {HIDDEN}."),
         ("/x?password=Hunter2pw&user=me", f"/x?password={HIDDEN}&user=me"),

@@ -10,7 +10,6 @@ import json
 import re
 import shlex
 from collections.abc import Mapping
-from dataclasses import replace
 
 from ralph_tui.adapters.agents.acp import ANY_ACP
 from ralph_tui.adapters.agents.acp.opening import Ledger, Plan
@@ -102,7 +101,7 @@ class AcpAgent:
         context = self._context
         if self._quirks.takes_rules:
             environ = with_rules(context.environ, turn.permissions, turn.command)
-            context = replace(context, environ=environ)
+            context = context._replace(environ=environ)
         child = start_child(self._command_line, context, turn)
         plan = Plan(
             self._quirks,

@@ -5,16 +5,15 @@ a name. An agent without a row is driven by the protocol and by the capabilities
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from types import MappingProxyType
+from typing import Literal, NamedTuple
 
 from ralph_tui.adapters.agents.description import Abilities
 
 Usage = Literal["turn", "last call"]
 
 
-@dataclass(frozen=True)
-class Quirks:
+class Quirks(NamedTuple):
     """The quirks of one agent; unset fields are unknown."""
 
     title: str
@@ -26,7 +25,7 @@ class Quirks:
     arguments: tuple[str, ...] = ()
     """Arguments that make it speak the protocol."""
     install: str = ""
-    modes: Mapping[str, str] = field(default_factory=dict)
+    modes: Mapping[str, str] = MappingProxyType({})
     """Its equivalents of our modes ``edits``, ``ask`` and ``skip``. Any mode that asks will do."""
     refusal_ends_turn: bool = False
     """True if a refused permission ends its turn without an explanation to the model."""
@@ -52,7 +51,7 @@ class Quirks:
     """True if the model is set on its command line."""
     login: str = "log in to the agent by hand, then start the run again"
     """Advice for the user if the agent has no access to its service."""
-    abilities: Abilities = field(default_factory=Abilities)
+    abilities: Abilities = Abilities()
 
 
 ANY = Quirks(title="The agent")

@@ -53,7 +53,7 @@ class ClaudeAgent(StreamAgent):
         if context.hands_off:
             # With a window of 200,000 tokens, it would compact at 83 %, before its handoff.
             environ = {"DISABLE_AUTO_COMPACT": "1", **context.environ}
-            context = replace(context, environ=environ)
+            context = context._replace(environ=environ)
         super().__init__(CLAUDE.name, [self.program.path], context)
 
     def start(self, turn: Turn, emit: Emit) -> Session:

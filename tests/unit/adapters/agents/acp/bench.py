@@ -2,7 +2,6 @@
 
 import json
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +55,7 @@ class Bench:
         path.write_text(json.dumps(whole))
         argv = [sys.executable, "-ISc", DOUBLE, str(path)]
         context = context_in(self.root)
-        context = replace(context, settings=context.settings.model_copy(update=settings))
+        context = context._replace(settings=context.settings.model_copy(update=settings))
         if self.agent is None:
             self.agent = AcpAgent(plays, argv, ROWS[plays], context)
         return self.agent.start(turn or self.turn(), self.heard)
