@@ -183,6 +183,8 @@ class AgentSpoke(Event):
     parent: Line | None = None
     """The tool call that started the subagent; None for the main agent."""
     offset: int = 0
+    left_out: int = 0
+    """Number of lines for which `text` has a line with only their number; 0 in older journals."""
 
     @property
     def words(self) -> str:

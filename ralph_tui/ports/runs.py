@@ -30,6 +30,8 @@ class RunRow:
 
     Before the first iteration ends, it holds the baseline measurement.
     """
+    stale: bool = False
+    """True if files were restored since the last measurement."""
     interventions: int | None = None
     """Only those stronger than a warning; None if they were not recorded."""
     cost_usd: float | None = None

@@ -104,6 +104,8 @@ class AgentRow:
     level: str = "log"
     offset: int = 0
     """Position of the full text in the iteration's transcript."""
+    left_out: int = 0
+    """Number of lines that the text lacks; see `AgentSpoke`."""
     edits: tuple[Edit, ...] = ()
     """Edits that the tool call requests."""
 
@@ -206,7 +208,7 @@ class AgentFold(Fold):
 
     def on_agent_spoke(self, e: ev.AgentSpoke) -> bool:
         row = AgentRow(e.seq, e.at, e.iteration, "text", e.words[:KEPT_TEXT])
-        row.nested, row.offset = e.parent is not None, e.offset
+        row.nested, row.offset, row.left_out = e.parent is not None, e.offset, e.left_out
         if row.text:
             self._add(row)
         return bool(row.text)

@@ -58,6 +58,11 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
+def lines_not_shown(number: int) -> str:
+    """Return the line that stands for a number of lines of an agent's output."""
+    return f"… {count(number, 'line')} not shown; all are in the transcript"
+
+
 def are(number: int) -> str:
     """Return the verb for a number: "is" or "are"."""
     return "is" if number == 1 else "are"

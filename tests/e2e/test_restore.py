@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from ralph_tui.adapters.records.journal import read_journal
+from ralph_tui.adapters.records.listing import list_rows
 from ralph_tui.adapters.records.lock import acquire
 from ralph_tui.cli.exit_codes import ExitCode
 from ralph_tui.state import RunState
@@ -375,8 +376,10 @@ def test_a_restore_that_was_undone_leaves_no_mark(ended: Path) -> None:
     assert " % ↶" not in measured
     restored(ended, "1", "--yes")
     assert " % ↶" in header(ended)
+    assert [row.stale for row in list_rows(ended)] == [True]
     restored(ended, "4", "--yes")
     assert header(ended) == measured
+    assert [row.stale for row in list_rows(ended)] == [False]
     (ended / "README.md").unlink()
     restored(ended, "iter-1", "--yes")
     (ended / ".gitignore").write_text("README.md\n")

@@ -70,6 +70,19 @@ def test_a_live_run_is_as_old_as_now() -> None:
     assert "21m" in "".join(part for part, _ in COLUMNS.line_of(LIVE, NOW, 77))
 
 
+@pytest.mark.parametrize("width", [177, 100, 77, 60, 40])
+def test_a_completion_before_files_were_restored_has_their_sign(width: int) -> None:
+    def text(completion: float, *, stale: bool) -> str:
+        row = replace(DONE, completions=(completion,), stale=stale)
+        return "".join(part for part, _ in COLUMNS.line_of(row, NOW, width))
+
+    assert "100 %↶" in text(1.0, stale=True)
+    assert "62 % ↶" in text(0.62, stale=True)
+    assert "99.7%↶" in text(0.997, stale=True)
+    assert "↶" not in text(1.0, stale=False)
+    assert len(text(1.0, stale=True)) == len(text(1.0, stale=False))
+
+
 def test_what_was_not_counted_is_not_none() -> None:
     uncounted = replace(DONE, interventions=None, cost_usd=None, completions=())
     text = "".join(part for part, _ in COLUMNS.line_of(uncounted, NOW, 177))

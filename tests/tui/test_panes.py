@@ -16,6 +16,7 @@ from ralph_tui.state import RunState
 from ralph_tui.state.agent import KEPT_ROWS
 from ralph_tui.state.fleet_work import FleetWork
 from ralph_tui.text.claims import strip_claims
+from ralph_tui.text.format import lines_not_shown
 from ralph_tui.tui.modals.text_dialog import Detail
 from ralph_tui.tui.panes.agent import AgentPane
 from ralph_tui.tui.panes.iterations import IterationsPane
@@ -95,6 +96,33 @@ def test_what_is_read_stays_in_view_while_the_head_is_dropped() -> None:
         await driver.sees(f"word {4 * KEPT_ROWS + 500}")
 
     drive(live(running()), look)
+
+
+@each_row(
+    ("left_out", "last"),
+    [(4976, "… 4995 lines not shown; all are in the transcript"), (0, "… 19 more lines")],
+)
+def test_the_last_row_of_a_text_counts_the_lines_that_are_not_shown(
+    left_out: int, last: str
+) -> None:
+    """5 of 24 lines are shown; of an older journal, the lines of its gap are unknown."""
+    lines = [f"line {number} {'of many ' * 5}" for number in range(24)]
+    if left_out:
+        lines.insert(12, lines_not_shown(left_out))
+    text = ev.AgentSpoke(seq=1, at=START, iteration=1, text="\n".join(lines), left_out=left_out)
+
+    async def look(driver: Driver) -> None:
+        driver.inbox.append(text)
+        await driver.press("6", "z")
+        await driver.sees(last)
+        shown = [row for row in driver.text() if "of many" in row]
+        assert len(shown) == 5
+        assert shown[-1].count("line 4 ") == 1
+        await driver.press("up", "down", "enter")
+        await driver.sees("line 23 ")
+        assert last not in "\n".join(driver.text())
+
+    drive(live(running()), look, size=(80, 40))
 
 
 def test_a_tool_call_expands_and_grows_when_it_answers() -> None:

@@ -127,6 +127,7 @@ def row_of(run: RecordedRun, owner: Owner | None) -> RunRow:
         iterations=known.count("iteration") or 0,
         max_iterations=known.count("max_iterations"),
         completions=known.fractions("completions") or known.fractions("baseline"),
+        stale=known.fields.get("stale") is True,
         interventions=known.count("interventions"),
         cost_usd=known.number("cost_usd"),
         cost_estimated=known.fields.get("cost_estimated") is True,

@@ -6,7 +6,7 @@ The help also explains the columns of a row.
 from ralph_tui.analysis.resume_words import MORE
 from ralph_tui.ports.runs import RunRow
 from ralph_tui.text.keys import DEFAULTS, Keys
-from ralph_tui.text.terms import CRITICAL, DIED, NEEDS_YOU, OUTCOMES, PHASES
+from ralph_tui.text.terms import CRITICAL, DIED, NEEDS_YOU, OUTCOMES, PHASES, ROLLED_BACK
 from ralph_tui.tui.home.table import Listing
 from ralph_tui.tui.lists.keys import ALWAYS, Key, help_by_task, move_keys
 from ralph_tui.tui.modals.help import AT_WORK, Block, by_sign
@@ -78,6 +78,7 @@ COLUMNS: Block = (
     "columns",
     (
         (CRITICAL.glyph, "number of interventions"),
+        (ROLLED_BACK.glyph, "files were restored since"),
         ("~$", "the cost is an estimate"),
         ("—", "not recorded or counted:"),
         ("", "see ralph-tui status"),

@@ -100,6 +100,7 @@ RUN = RunColumns[RunRow](
     iterations=lambda row: used_of(row.iterations, row.max_iterations),
     completions=lambda row: row.completions,
     cost=_cost,
+    stale=lambda row: row.stale,
 )
 INTERVENTIONS = Column("interventions", 13, text_cell(_interventions, "warn"), right=True)
 NARROW_INTERVENTIONS = Column(

@@ -14,7 +14,7 @@ from textual import events
 from textual.message import Message
 
 from ralph_tui.text.format import percent
-from ralph_tui.text.terms import Term
+from ralph_tui.text.terms import ROLLED_BACK, Term
 from ralph_tui.tui.draw.line_widget import LineWidget
 from ralph_tui.tui.draw.spans import Line, cells, clip, clip_line, flat, wrap
 from ralph_tui.tui.draw.words import spark
@@ -96,6 +96,10 @@ def used_of(done: int, most: int | None) -> str:
     return str(done) + (f"/{most}" if most else "")
 
 
+DONE = 6
+"""Width of a completion, with the sign of a restore."""
+
+
 class RunColumns(Generic[R]):
     """Columns shared by all lists of runs, at the widths that their sets need."""
 
@@ -107,11 +111,13 @@ class RunColumns(Generic[R]):
         completions: Callable[[R], Sequence[float]],
         cost: Callable[[R], str],
         left: Callable[[R, datetime], str] = lambda row, now: "",
+        stale: Callable[[R], bool] = lambda row: False,
     ) -> None:
         """Create the columns from functions of a row.
 
         `state` returns glyph and word with their style; `left` returns the remaining time, if
         known. `completions` returns fractions from 0 to 1; empty if nothing has been measured.
+        `stale` is true if files were restored since.
         """
 
         def draw_state(row: R, now: datetime, width: int) -> Line:
@@ -123,19 +129,23 @@ class RunColumns(Generic[R]):
 
         def last(row: R) -> str:
             measured = completions(row)
-            return percent(100 * measured[-1]) if measured else "—"
+            if not measured:
+                return "—"
+            text = percent(100 * measured[-1])
+            forms = (f"{text} ", text, text.replace(" ", "")) if stale(row) else ()
+            return next((f"{form}{ROLLED_BACK.glyph}" for form in forms if len(form) < DONE), text)
 
         def course(row: R, now: datetime, width: int) -> Line:
-            room = width - 6
+            room = width - DONE
             drawn = spark([100 * each for each in completions(row)], room)
-            return [(f"{drawn:<{room}}", "output"), (f"{last(row):>6}", "text")]
+            return [(f"{drawn:<{room}}", "output"), (f"{last(row):>{DONE}}", "text")]
 
         self._draw_state, self._course = draw_state, course
         self.sign = Column("", 1, draw_state)
         self.objective = Column("objective", 0, objective)
         self.iterations = Column("iterations", 10, text_cell(iterations), right=True)
         self.narrow_iterations = Column("iter", 5, text_cell(iterations), right=True)
-        self.completion = Column("done", 6, text_cell(last), right=True)
+        self.completion = Column("done", DONE, text_cell(last), right=True)
         self.cost = Column("cost", 7, text_cell(cost), right=True)
 
     def state(self, width: int) -> Column[R]:

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any, ClassVar
 
 from ralph_tui.state import AgentRow, RunState
-from ralph_tui.text.format import clock, count, duration
+from ralph_tui.text.format import clock, count, duration, lines_not_shown
 from ralph_tui.text.terms import FAILED, SEVERITIES, WAITS, WARNING
 from ralph_tui.tui.draw.spans import Line, cells, clip, flat, wrap
 from ralph_tui.tui.draw.words import countdown, level_mark
@@ -74,7 +74,7 @@ class AgentPane(RowsPane):
         text, room = entry.text.strip("\n"), self._room(entry, width)
         if len(text) <= room and text.isascii() and "\n" not in text and "\t" not in text:
             return 1
-        return len(wrap(text, room, MAX_ROWS))
+        return len(_text_rows(entry, room, MAX_ROWS))
 
     def _room(self, entry: AgentRow, width: int) -> int:
         """Return the cells left for text after time, indent and glyph."""
@@ -99,7 +99,7 @@ class AgentPane(RowsPane):
             style = "owner"
         else:
             head.append(("  ", ""))
-        rows = wrap(entry.text.strip("\n"), self._room(entry, width), most)
+        rows = _text_rows(entry, self._room(entry, width), most)
         indent = " " * cells(head)
         return [
             [*(head if i == 0 else [(indent, "")]), (piece, style)] for i, piece in enumerate(rows)
@@ -197,3 +197,25 @@ class AgentPane(RowsPane):
         self.selected = None
         super().clicked(row, cell)
         self.action_open()
+
+
+def _text_rows(entry: AgentRow, room: int, most: int) -> list[str]:
+    """Wrap a text into at most `most` rows; the last one counts the lines that do not fit."""
+    text = entry.text.strip("\n")
+    if len(all_rows := wrap(text, room, most + 1)) <= most:
+        return all_rows
+    lines = text.split("\n")
+    rows, shown = wrap(lines[0], room, most - 1), 1
+    for line in lines[1:]:
+        more = wrap(line, room, most)
+        if len(rows) + len(more) >= most:
+            break
+        rows, shown = [*rows, *more], shown + 1
+    hidden = lines[shown:]
+    if not hidden:
+        return wrap(text, room, most)
+    if lines_not_shown(entry.left_out) in hidden:
+        words = lines_not_shown(len(hidden) - 1 + entry.left_out)
+    else:
+        words = f"… {count(len(hidden), 'more line')}"
+    return [*rows, clip(words, room)]

@@ -1,9 +1,10 @@
 """The agent's stream: an interruption leaves a line, and no report is shown raw."""
 
 from ralph_tui.adapters.agents.claims import ClaimReader
-from ralph_tui.adapters.agents.command.agent import Batch
-from ralph_tui.events import Event, RunCrashed, RunResumed, ToolStarted
+from ralph_tui.adapters.agents.command.agent import LINES, SPOKEN, Batch
+from ralph_tui.events import AgentSpoke, Event, RunCrashed, RunResumed, ToolStarted
 from ralph_tui.state import RunState
+from ralph_tui.text.format import lines_not_shown
 from tests.rows import each_row
 
 REPORT = """\
@@ -51,3 +52,25 @@ def test_a_report_over_several_lines_is_told_as_a_claim_and_not_raw() -> None:
     assert lines[:2] == ["I did two things.", "claims 56 % · fixed two · next: the parser"]
     assert lines[2].startswith("says it is done")
     assert not any("ralph" in text or "promise" in text for text in lines)
+
+
+@each_row(
+    ("lines", "width"), [(24, 10), (24, 200), (25, 10), (5000, 10), (5000, 90), (3, 5000), (2, 990)]
+)
+def test_the_lines_of_a_batch_and_of_its_gap_are_all_there_are(lines: int, width: int) -> None:
+    batch = Batch()
+    for number in range(lines):
+        batch.add(f"{number} ".ljust(width, "x"), 0, ())
+    (spoken,) = batch.events(1)
+    assert isinstance(spoken, AgentSpoke)
+    assert len(spoken.text) <= SPOKEN
+    shown = spoken.text.splitlines()
+    gaps = [at for at, line in enumerate(shown) if line == lines_not_shown(spoken.left_out)]
+    numbers = [int(line.split()[0]) for at, line in enumerate(shown) if at not in gaps]
+    assert len(gaps) == bool(spoken.left_out)
+    assert len(numbers) + spoken.left_out == lines
+    at = gaps[0] if gaps else len(numbers)
+    after = len(numbers) - at
+    assert numbers == [*range(at), *range(lines - after, lines)]
+    if lines > 2 * LINES and width == 10:
+        assert (at, after) == (LINES, LINES)

@@ -6,6 +6,7 @@ Its lines are reported in batches: a command may print ten thousand lines a seco
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
+from itertools import accumulate
 
 from ralph_tui.adapters.agents.claims import ClaimReader
 from ralph_tui.adapters.agents.command import COMMAND
@@ -15,6 +16,7 @@ from ralph_tui.adapters.agents.process_session import ProcessSession, start_chil
 from ralph_tui.events import AgentSpoke, Event
 from ralph_tui.ports.agents import Turn
 from ralph_tui.ports.host import Emit
+from ralph_tui.text.format import lines_not_shown
 from ralph_tui.text.sanitize import shorten
 
 BATCH_S = 0.1
@@ -27,6 +29,8 @@ FLOOD_RATE = 2 * LINES / BATCH_S
 """Lines per second up to which every line is reported; above it, batches get longer."""
 SPOKEN = 2000
 """Maximum length of a batch, in characters."""
+END = 960
+"""Maximum length of each end of a batch that is too long; the rest of `SPOKEN` counts the gap."""
 
 
 class CommandAgent:
@@ -135,13 +139,25 @@ class Batch:
 
     def events(self, iteration: int) -> list[Event]:
         """Return the output as text from the agent, then the claims."""
-        left_out = self._count - len(self._head) - len(self._tail)
-        middle = [f"… {left_out} more lines …"] if left_out else []
-        lines = [shorten(line, SPOKEN // 2) for line in (*self._head, *middle, *self._tail)]
+        lines, left_out = self._excerpt()
         text = "\n".join(lines).strip("\n")
-        if len(text) > SPOKEN:
-            text = f"{text[: SPOKEN // 2]}\n…\n{text[-SPOKEN // 2 + 3 :]}"
         if not text.strip():
             return list(self._claims.values())
-        event = AgentSpoke(iteration=iteration, text=text, offset=self._offset)
+        event = AgentSpoke(iteration=iteration, text=text, offset=self._offset, left_out=left_out)
         return [event, *self._claims.values()]
+
+    def _excerpt(self) -> tuple[list[str], int]:
+        """Return the lines that fit, a line for the gap, and the number of lines in the gap."""
+        known = [shorten(line, END) for line in (*self._head, *self._tail)]
+        if self._count == len(known) and sum(len(line) + 1 for line in known) <= SPOKEN:
+            return known, 0
+        first = _fitting(known[:LINES])
+        last = _fitting(known[len(first) :][: -LINES - 1 : -1])[::-1]
+        left_out = self._count - len(first) - len(last)
+        return [*first, *([lines_not_shown(left_out)] if left_out else []), *last], left_out
+
+
+def _fitting(lines: list[str]) -> list[str]:
+    """Return the first lines that are at most `END` characters together."""
+    sizes = accumulate(len(line) + 1 for line in lines)
+    return [line for line, size in zip(lines, sizes, strict=True) if size <= END + 1]

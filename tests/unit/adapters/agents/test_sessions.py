@@ -21,6 +21,7 @@ from ralph_tui.adapters.processes import child as running
 from ralph_tui.base.errors import AgentError, UsageError
 from ralph_tui.config.settings import AgentSettings
 from ralph_tui.ports.agents import Turn
+from ralph_tui.text.format import lines_not_shown
 from tests.agent_sessions import Heard, alive, context_in
 from tests.paths import FIXTURES
 
@@ -139,7 +140,10 @@ def test_a_command_that_prints_much_is_told_in_few_words(
     spoken = heard.of(ev.AgentSpoke)
     assert len(spoken) < 20
     assert all(len(event.text) <= SPOKEN for event in spoken)
-    assert any("more lines" in event.text for event in spoken)
+    shown = [line for event in spoken for line in event.text.splitlines()]
+    gaps = [line for line in shown if line.startswith("… ")]
+    assert gaps == [lines_not_shown(event.left_out) for event in spoken if event.left_out]
+    assert len(shown) - len(gaps) + sum(event.left_out for event in spoken) == 50001
     assert spoken[-1].text.endswith("last")
     assert len(turn.transcript.read_text().splitlines()) == 50001
 

@@ -93,6 +93,13 @@ def test_a_row_is_what_its_status_says(tmp_path: Path) -> None:
     )
 
 
+def test_only_true_says_that_files_were_restored_since(tmp_path: Path) -> None:
+    put(tmp_path, "task-001/001", stale=True)
+    assert only(tmp_path).stale
+    put(tmp_path, "task-002/001", stale="yes", ended="2026-01-09T12:00:00Z")
+    assert [row.stale for row in list_rows(tmp_path)] == [False, True]
+
+
 def test_the_newest_comes_first_and_what_tells_no_time_by_its_journal(tmp_path: Path) -> None:
     put(tmp_path, "task-002/001", ended="2026-01-08T12:00:00Z")
     put(tmp_path, "task-001/001", ended="2026-01-08T11:00:00Z")
