@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tui.layers.context.sizes import estimate
+from ralph_tui.layers.context.sizes import Size, estimate
 from ralph_tui.layers.context.take_on import Open, take_on
 from tests.rows import each_row
 
@@ -15,7 +15,7 @@ def items(*sizes: str) -> list[Open]:
 
 
 @each_row("size, most", [("trivial", 8), ("simple", 4), ("medium", 2), ("complex", 1)])
-def test_as_many_items_as_their_class_allows_fit(size: str, most: int) -> None:
+def test_as_many_items_as_their_class_allows_fit(size: Size, most: int) -> None:
     assert len(take_on(items(*[size] * 12), 85).fitting) == most
     learned = [
         (text, estimate(f"[{size}]", [(size, "tag", 0.0)] * 9)) for text in "abcdefghijklmnopqrst"
