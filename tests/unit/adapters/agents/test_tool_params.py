@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from ralph_tui.adapters.agents.claude.tool_calls import ToolCalls
 from ralph_tui.adapters.agents.tools import keep_params
 from ralph_tui.adapters.records.aiwg.action_log import Actions
-from ralph_tui.events import ToolFinished, ToolStarted, parse_event
+from ralph_tui.events import ToolDenied, ToolFinished, ToolStarted, parse_event
 
 TOKEN = "ghp_0123456789abcdefghijABCDEFGHIJ456789"
 VALUES = st.recursive(
@@ -56,6 +56,11 @@ def test_an_action_has_its_parameters_and_its_output() -> None:
     (started,) = calls.started(wide, None)
     assert isinstance(started, ToolStarted)
     assert started.params == {f"p{n}": n for n in range(50)}
+    list(actions.take(ToolStarted(iteration=1, tool_id="t4", tool="Bash")))
+    list(actions.take(ToolDenied(iteration=1, tool="Bash", tool_id="t4", message=f"Denied.{said}")))
+    (line,) = actions.take(ToolFinished(iteration=1, tool_id="t4", ok=False))
+    assert line["error"].startswith("Denied.Error: string")
+    assert len(line["error"]) == 1000
     calls.started({"id": "t2", "name": "Bash", "input": {"command": "ls"}}, None)
     listed = "a.py\nb.py" + "\nc.py" * 400
     (ended,) = calls.finished({"tool_use_id": "t2", "content": listed}, structured=None)

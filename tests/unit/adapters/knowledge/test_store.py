@@ -13,6 +13,7 @@ from ralph_tui.adapters.knowledge.files import checksum
 from ralph_tui.base.errors import KnowledgeError
 from ralph_tui.events.memory import Learning
 from ralph_tui.layers.memory.content import estimate, learning_id, text_of
+from ralph_tui.layers.memory.knowledge import proven
 from ralph_tui.layers.settings import MemorySettings
 from ralph_tui.ports.knowledge import Credit, Promotion
 from tests.unit.adapters.knowledge.stores import (
@@ -51,11 +52,22 @@ def test_a_later_run_finds_what_means_the_same_as_its_objective(tmp_path: Path) 
     staged = learning("Mock authentication in tests/auth.py."), learning(rare)
     open_knowledge(tmp_path, "run-a", MemorySettings()).stage(staged)
     later = open_knowledge(tmp_path, "run-b", MemorySettings())
-    found = later.candidates("Repair the login", "bug-fix")
-    assert [one.learning.text for one in found if one.score > 0] == [staged[0].text]
+
+    def found(objective: str) -> list[str]:
+        candidates = later.candidates(objective, "bug-fix")
+        return [one.learning.text for one in candidates if one.score > 0]
+
+    assert found("Repair the login") == [staged[0].text]
     shares_a_word = "Invoices, exports and refunds of the billing service fail on kumquat"
-    found = later.candidates(shares_a_word, "bug-fix")
-    assert [one.learning.text for one in found if one.score > 0] == [rare]
+    assert found(shares_a_word) == [rare]
+    newer = [learning(f"Water plant {number} of the garden weekly.") for number in range(198)]
+    open_knowledge(tmp_path, "run-c", MemorySettings()).stage(newer)
+    assert found("Repair the login") == [staged[0].text]
+    open_knowledge(tmp_path, "run-d", MemorySettings()).stage(
+        [learning("Prune the roses."), learning("Mow it.")]
+    )
+    assert found("Repair the login") == [], "only the newest 200 are compared by meaning"
+    assert found(shares_a_word) == [rare]
 
 
 def test_a_run_is_not_told_what_it_has_staged_itself(tmp_path: Path) -> None:
@@ -497,6 +509,9 @@ def test_the_settings_say_when_a_learning_is_proven(tmp_path: Path) -> None:
 
     assert [known_after(runs, MemorySettings(min_uses=3)) for runs in (2, 3)] == [0, 1]
     assert known_after(1, MemorySettings(min_uses=1)) == 1
+    once = learning("Recurse on the right.")
+    assert not proven(once)
+    assert proven(once.model_copy(update={"uses": 1, "successes": 1})), "it has helped before"
     assert [known_after(runs, MemorySettings()) for runs in (1, 2)] == [0, 1]
     assert known_after(2, MemorySettings(promote_at=0.9)) == 0
     assert known_after(2, MemorySettings(), 0.55) == 0

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tui.events import WorkCommitted
+from ralph_tui.events import RolloverBegan, WorkCommitted
 from ralph_tui.hooks.program import commit
 from ralph_tui.hooks.program.commit import _new_index, uncommitted
 from ralph_tui.hooks.program.evidence import Git, opened
+from ralph_tui.loop.steps.handoff_runner import commit_message
 from tests.hooks import HookResult, Project
 
 IDENTITY = "[user]\n\tname = Ada\n\temail = ada@example.org\n"
@@ -74,6 +75,10 @@ def test_a_session_that_is_ended_leaves_a_commit_too(loop: Project) -> None:
     handed_off(loop, 192_000)
     assert out(loop, "log", "-1", "--format=%s") == "ralph: checkpoint iter 5 (L3 at 96%)"
     assert out(loop, "ls-files") == ""
+    own = RolloverBegan(iteration=5, number=1, cause="L2", percent=85.2, reason="it is full")
+    assert commit_message(own) == "ralph: checkpoint iter 5 (L2 at 85%)"
+    asked = own.model_copy(update={"cause": "asked", "percent": None})
+    assert commit_message(asked) == "ralph: checkpoint iter 5 (asked)"
 
 
 def test_without_the_users_wish_nothing_is_committed(project: Project) -> None:

@@ -93,6 +93,7 @@ def test_what_iterations_without_a_gain_had_in_common_is_learned() -> None:
     )
     apart = [Worked(0, before=[files(k, f"{k}.py")]) for k in (1, 2)]
     assert reflect(state_of(*apart, Worked(100)), "completed") == [], "no cause is known"
+    assert only(state_of(*WORK), "limit_reached").learning.startswith("At its pace, it needed ")
 
 
 def test_a_gain_after_an_iteration_that_was_cut_off_is_credited_to_no_file() -> None:

@@ -241,6 +241,8 @@ def test_the_last_plain_line_of_totals_counts(
     assert (counts.passed, counts.failed, counts.errors, counts.skipped) == expected
     assert counted(f"=== 3 passed in 0.10s ===\n{line}") == Counts("pytest", 3)
     assert counted(f'<testsuite tests="3"></testsuite>\n{line}') == Counts("junit", 3)
+    assert counted("2 passed, 3 failed" + "\nmore" * 19) is not None
+    assert counted("2 passed, 3 failed" + "\nmore" * 20) is None
 
 
 @each_row(

@@ -483,3 +483,5 @@ def test_the_transcript_of_the_session_is_named() -> None:
     world = World([0, 5, 10]).run()
     assert of(world, 1).transcript == "results/iter-001/transcript.jsonl"
     assert of(world, 0).transcript == ""
+    written = world.records.written["results/iter-001/assessment.json"]
+    assert written["transcriptPath"] == "results/iter-001/transcript.jsonl"

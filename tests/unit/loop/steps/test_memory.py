@@ -705,13 +705,14 @@ def test_the_learnings_of_a_second_opinion_are_staged_with_the_model_as_source()
     )
     settings = Settings(intelligence=IntelligenceSettings(model_assessment=True))
     knowledge = Remembered(candidate=None)
-    run = World([3, 4, 10], settings=settings, asker=asker, knowledge=knowledge).run()
+    run = World([3, 4, 5, 10], settings=settings, asker=asker, knowledge=knowledge).run()
     staged = {one.text: one for one in knowledge.staged.values()}
     assert [staged[text].type for text in said] == ["strategy", "convention"]
     assert {staged[text].content["source"] for text in said} == {"a model's second opinion"}
     assert all(staged[text].standing == "staged" for text in said)
     assert [e.iteration for e in run.all(ev.LearningStaged)][:2] == [2, 2]
-    assert f"{said[0]} (a model's opinion)" in run.agent.prompts[1]
+    assert all(f"{said[0]} (a model's opinion)" in prompt for prompt in run.agent.prompts[1:])
+    assert len(run.agent.prompts) == 3
     refined = run.only(ev.AssessmentRefined)
     assert (refined.progress, refined.measured) == (52, 40)
     assert refined.estimate == "about 52 %, measured 40 %"
