@@ -252,6 +252,10 @@ def test_the_prompt_says_how_many_items_to_take_on_and_in_which_order() -> None:
     (prompt,) = Work(world(), *small, "last [complex]").ends().agent.prompts
     assert "1. last [complex]" in prompt
     assert "2. 0 [trivial]" in prompt
+    assert "take the first 3 below, in this order unless one depends on another." in prompt
+    assert "Open items in this order" in prompt
+    (prompt,) = Work(world(), *small, "x", "y", "z").ends().agent.prompts
+    assert "and 2 more" in prompt
 
 
 class Earlier(NoPastRuns):
