@@ -512,6 +512,7 @@ def test_stats_tell_what_attempts_needed_and_what_learnings_earn(folder: Path) -
     attempt(folder, "task-002", 1, "completed", 5)
     attempt(folder, "task-002", 2, "completed", 4)
     attempt(folder, "task-003", 1, "completed", 9)
+    attempt(folder, "task-004", 1, "interrupted", 2)
     good, bad = known(folder, MOCK), known(folder, "Wait a little longer each time.")
     known(folder, "Nobody knows.")
     store = store_of(folder, "run-c")

@@ -82,18 +82,18 @@ def journal(root: Path) -> Path:
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
 def test_resume_and_report_say_what_the_checkpoints_come_to(repo: Path) -> None:
     held = "import time; held = bytearray(60 << 20); time.sleep(1.5)"
-    agent = f"{sys.executable} -c '{held}'; {ONE_MORE}"
+    agent = f"{sys.executable} -c '{held}'; touch x y z; {ONE_MORE}"
     done = here(*order(agent), "--headless", "--max-iterations", "1", cwd=repo)
     assert done.returncode == ExitCode.LIMIT_REACHED, done.stderr
     again = here("resume", "--headless", "--max-iterations", "2", cwd=repo)
     rows = [line.removeprefix("ralph-tui: ") for line in again.stderr.splitlines()]
     assert rows[0] == "3 checkpoints: 2 at the start, 1 at the end"
-    assert re.fullmatch(r"1 session, \ds in all, 1 file changed", rows[1])
+    assert re.fullmatch(r"1 session, \ds in all, 4 files changed", rows[1])
     known = re.fullmatch(r"the agent's peak memory: (\d+) MB, in iteration 1", rows[2])
     assert known
     assert 60 < int(known[1]) < 400
-    last = r"last: iteration 1, at the end, [\d:]+, \ds into its session, snapshot 2, 1 file ch.*"
-    assert re.fullmatch(f"{last}: done-0.txt", rows[3])
+    last = r"last: iteration 1, at the end, [\d:]+, \ds into its session, snapshot 2, 4 files ch.*"
+    assert re.fullmatch(f"{last}: done-0.txt, x, y and 1 more", rows[3])
     assert len(rows) == 4
     resumed = next(e for e in read_journal(journal(repo)).events if isinstance(e, RunResumed))
     assert resumed.checkpoints.split("\n") == rows, "and the screen has it as the evidence"

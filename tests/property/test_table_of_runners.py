@@ -1,15 +1,20 @@
 """Runners that a row of the table describes: their runs add up, whatever their tests print."""
 
+import tracemalloc
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import FrozenInstanceError, fields, replace
+from itertools import product
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tui.layers.sensor.counts import count_tests
 from ralph_tui.layers.sensor.gate import Counts
+from ralph_tui.layers.sensor.runners import MAX_NAMES
+from ralph_tui.layers.sensor.runners import table as runner_table
 from ralph_tui.layers.sensor.runners.formats import FORMATS, RELEVANT
-from ralph_tui.layers.sensor.runners.table import Reader
+from ralph_tui.layers.sensor.runners.table import Format, Reader, Table
 
 small = st.integers(0, 20)
 counts = st.builds(Counts, st.just(""), small, small, small, small)
@@ -109,3 +114,29 @@ def test_a_line_that_fits_a_row_is_relevant(line: str) -> None:
     for row in FORMATS:
         if row.own.match(line):
             assert RELEVANT.match(line)
+
+
+def test_one_engine_reads_every_row_in_one_pass_and_bounded_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(runner_table, "_MOST_PARTS", 100)
+    table = Table(FORMATS, RELEVANT)
+    assert [reader.row for reader in table.readers] == [*FORMATS]
+    for row, field in product(FORMATS, fields(Format)):
+        with pytest.raises(FrozenInstanceError):
+            setattr(row, field.name, "")
+    many = 4_000
+    forms = "> Task :m{}:test FAILED", "Suite{} > test() FAILED"
+    tracemalloc.start()
+    try:
+        for form in forms:
+            for number in range(many):
+                table.feed(form.format(number))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    table.feed(f"{many} tests completed, {many} failed")
+    (gradle,) = [reader.result() for reader in table.readers if reader.name == "Gradle"]
+    assert gradle is not None
+    assert (gradle.failed, len(gradle.names)) == (many, MAX_NAMES)
+    assert peak < 400_000

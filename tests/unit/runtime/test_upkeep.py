@@ -70,7 +70,14 @@ class Kept:
         return path.read_text().splitlines() if path.exists() else []
 
 
-@each_row(("begins", "ends"), [(ASKED, ANSWERED), (ev.Paused(), ev.Unpaused())])
+@each_row(
+    ("begins", "ends"),
+    [
+        (ASKED, ANSWERED),
+        (ASKED, ev.QuestionWithdrawn(question_id="q", reason="obsolete")),
+        (ev.Paused(), ev.Unpaused()),
+    ],
+)
 def test_a_question_or_pause_and_its_end_are_in_the_files_at_once(
     tmp_path: Path, begins: ev.Event, ends: ev.Event
 ) -> None:

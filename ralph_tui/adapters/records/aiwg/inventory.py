@@ -42,7 +42,7 @@ _WORKFLOWS = (".github/workflows", ".gitea/workflows", ".forgejo/workflows", ".c
 
 
 class GitInventory(Camel):
-    """The fields of `GitFacts`."""
+    """The fields of `GitFacts` but `changed`."""
 
     branch: Line = ""
     commit: Line = ""

@@ -70,3 +70,7 @@ def test_an_action_has_its_parameters_and_its_output() -> None:
     (line,) = actions.take(ended)
     assert line["output"].startswith("a.py\nb.py\nc.py")
     assert len(line["output"]) == 1000
+    assert len(ended.output) == 1000
+    list(actions.take(ToolStarted(iteration=1, tool_id="t3", tool="Bash")))
+    (line,) = actions.take(ToolFinished(iteration=1, tool_id="t3", ok=True, output="x" * 1500))
+    assert len(line["output"]) == 1000, "of a longer one in the journal, too"

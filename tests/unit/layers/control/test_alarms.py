@@ -1,9 +1,12 @@
 """Each alarm at its limits, and the effect of the sensor's marks."""
 
+from pathlib import Path
+
 import pytest
 
 from ralph_tui.analysis import lab
 from ralph_tui.analysis.lab import simulate
+from ralph_tui.config.sources import load
 from ralph_tui.events import UsageReported
 from ralph_tui.layers.control.evaluation import Evaluation
 from ralph_tui.layers.control.evaluation import evaluate as evaluate_reading
@@ -98,9 +101,14 @@ def after(readings: list[float]) -> History:
     ],
 )
 def test_thresholds_are_settings(
-    settings: dict[str, float], readings: list[float], most: int, alarms: dict[int, tuple[str, ...]]
+    tmp_path: Path,
+    settings: dict[str, float],
+    readings: list[float],
+    most: int,
+    alarms: dict[int, tuple[str, ...]],
 ) -> None:
-    control = ControlSettings.model_validate(settings)
+    options = [f"control.{name}={value}" for name, value in settings.items()]
+    control = load(tmp_path, {}, {}, options).settings.control
     assert raised(readings, max_iterations=most, control=control) == alarms
     assert raised(readings, max_iterations=most) != alarms
 

@@ -35,6 +35,7 @@ def test_a_plan_gives_the_order_the_number_and_what_to_split() -> None:
     for full in (said(high=True), said(fill=True)):
         assert "Open a file in full only if you are about to change it" in full
         assert "Read a specification only if the work at hand refers to it." in full
+    assert "Read a specification" not in said()
 
 
 def test_delegation_is_advised_once_windows_fill_above_60_percent() -> None:

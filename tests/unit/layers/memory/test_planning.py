@@ -44,6 +44,13 @@ def test_a_further_attempt_takes_up_the_lessons_of_the_earlier_ones() -> None:
         "Failing at the start: test_quotes. The steps build on 1 earlier attempt at this task."
     )
     assert (made.estimated_iterations, made.estimate_from) == (4, 6)  # 3.5 is about 4
+    second = PastReflection("task-001/002 #1", "failure", "Test more.")
+    assert (
+        "build on 2 earlier attempts" in plan(until, "bug-fix", [FAILED, second], [], []).approach
+    )
+    assert (
+        plan(until, "general", [], [], []).approach == "Work until the completion command passes."
+    )
 
 
 def test_what_failed_at_the_start_is_named_and_makes_the_steps() -> None:

@@ -408,7 +408,15 @@ def test_the_file_that_changed_last_leads_the_changed_files_of_the_next_prompt()
     prompt = world.run().agent.prompts[1]
     listed = [f"- {path} (changed in the last iteration)" for path in ("c.py", "a.py", "d.py")]
     assert "\n".join(listed) in prompt
+    assert of(world, 1).context_files.recently_modified == ["c.py", "a.py", "d.py"]
     assert of(world, 2).context_files.recently_modified == ["a.py", "c.py", "d.py"], "unknown"
+    world = World([0, 5, 10])
+    world.workspace.changed = [
+        FileChange(path=f"{number:02}.py", status="added", category="source", added=1)
+        for number in range(12)
+    ]
+    world.run()
+    assert of(world, 1).context_files.recently_modified == [f"{n:02}.py" for n in range(10)]
 
 
 def test_artifacts_of_earlier_iterations_stay_until_they_are_gone() -> None:
@@ -475,7 +483,10 @@ def test_the_prompts_record_names_the_three_files_it_follows_from() -> None:
         assert world.records.written[sent.next_prompt]
         assert world.records.written[sent.system_context]
         made = world.records.written[sent.assessment]
-        assert len(made["prioritizedTasks"]) == 3
+        tasks = world.state.intelligence.strategies[sent.iteration].priorities
+        assert made["prioritizedTasks"] == tasks
+        assert len(tasks) == 3
+        assert world.records.files[sent.path] == world.agent.prompts[sent.iteration - 1]
         assert made["contextFiles"]["testFiles"] == ["tests/test_parser.py"]
 
 

@@ -139,6 +139,13 @@ def test_it_says_how_far_the_open_item_is_according_to_the_agent() -> None:
     assert "`read groups` (`70 % done, according to the agent`)" in text_of(made)
     assert "read groups (70 % done, according to the agent)" in made.agent.prompts[1]
     assert '"item_progress": 0-100' in made.agent.prompts[0]
+    made = world(works(summary="Half of it reads.", item_progress=70))
+    made.plan = NESTED
+    made.run()
+    assert made.only(ev.HandoffWritten).progress == "50 % done: 1 of 2 sub-items"
+    made = world(works(summary="Half of it reads."))
+    made.run()
+    assert made.only(ev.HandoffWritten).progress == ""
     parts = world(works(summary="Half of it reads.", item_progress=70))
     parts.plan = NESTED
     parts.run()

@@ -18,7 +18,7 @@ from ralph_tui.adapters.knowledge import KnowledgeStore
 from ralph_tui.adapters.records.summary import summarize
 from ralph_tui.base.errors import KnowledgeError
 from ralph_tui.cli.status_words import status_text
-from ralph_tui.commands import ChangeLearning, Instruct
+from ralph_tui.commands import ChangeLearning, EditPrompt, Instruct
 from ralph_tui.config.files import REPOSITORY_FILE
 from ralph_tui.config.settings import Settings
 from ralph_tui.config.sources import load, user_config_file
@@ -37,7 +37,7 @@ from ralph_tui.state import RunState
 from tests.world import FakeAsker
 from tests.world.agents import FakeSession
 from tests.world.moments import moments
-from tests.world.owner import first
+from tests.world.owner import answer, first
 from tests.world.world import World
 
 TAUGHT = Learning(
@@ -290,6 +290,8 @@ def test_a_prompt_names_the_eight_newest_findings_and_no_orders() -> None:
         [("2" if n > 4 else "1", str(n)) for n in (9, 8, 7, 6, 5, 4, 3, 2)],
     ]
     assert "pirate" not in prompts[1]
+    listed = [len(made.found_out) for made in world.all(ev.AssessmentMade)]
+    assert listed == [0, 0, 5, 8], "assessments list them, too"
 
 
 def test_findings_survive_a_resume() -> None:
@@ -325,6 +327,13 @@ def test_only_a_prompt_that_carried_a_learning_is_credited() -> None:
     world.run()
     assert "notes from earlier runs" in world.all(ev.PromptPrepared)[0].cut
     assert knowledge.credits == set(), "the budget cut it"
+    world = World([0, 10], knowledge=knowledge, mode="attended")
+    world.host.inbox.append(EditPrompt())
+    world.play(answer("send", text="Look at the lexer first."))
+    assert TAUGHT.text in world.only(ev.QuestionAsked).proposal
+    assert knowledge.credits == set(), "the user removed it"
+    World([0, 10], knowledge=knowledge).run()
+    assert knowledge.credits == {("learn-1", 1, True)}
 
 
 def test_the_status_names_what_is_known_and_whether_the_prompt_has_it() -> None:

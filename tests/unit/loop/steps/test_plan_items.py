@@ -264,6 +264,10 @@ def test_the_prompt_says_how_many_items_to_take_on_and_in_which_order() -> None:
     (prompt,) = Work(world(), *small, "last [complex]").ends().agent.prompts
     assert "1. last [complex]" in prompt
     assert "2. 0 [trivial]" in prompt
+    assert "take the first 3 below, in this order unless one depends on another." in prompt
+    assert "Open items in this order" in prompt
+    (prompt,) = Work(world(), *small, "x", "y", "z").ends().agent.prompts
+    assert "and 2 more" in prompt
     learned = Work(world(past_runs=Earlier()), *map(str, range(9))).ends().agent.prompts[0]
     assert "0 (trivial, 6 % of a window)" in learned
     assert "9 items fit into 85 % of a context window" in learned

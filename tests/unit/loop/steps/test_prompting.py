@@ -207,6 +207,10 @@ def test_a_prompt_names_the_phase_and_the_pace() -> None:
     assert not any("Pace: " in prompt for prompt in estimated.run().agent.prompts)
     gains = [signal.profile for signal in world.all(ev.SignalComputed)]
     assert gains[:3] == ["exploration", "exploration", "focused"]
+    (prompt,) = World([8, 9], max_iterations=1).run().agent.prompts
+    assert finish in prompt, "from 80 points on, whatever the iteration"
+    off = Settings(intelligence=IntelligenceSettings(enabled=False))
+    assert "Phase:" not in World([0, 10], settings=off).run().agent.prompts[0]
 
 
 def test_the_next_prompt_is_the_words_of_the_template_and_the_prompt_is_what_was_sent() -> None:

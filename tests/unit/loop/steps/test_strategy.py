@@ -265,6 +265,10 @@ def test_a_strategy_says_what_it_adjusts() -> None:
     status = summarize(run.state)["strategy"]
     assert status is not None
     assert status["adjustments"] == {"focus": "reframe", "urgency": "high"}
+    near = World([8, 9, 10]).run().all(ev.StrategyPlanned)
+    assert [(one.approach, one.adjustments) for one in near][-1:] == [
+        ("persist", {"focus": "finish"})
+    ]
 
 
 def test_conflicts_that_are_still_there_are_told_before_the_session() -> None:
