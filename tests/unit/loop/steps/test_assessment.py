@@ -16,6 +16,7 @@ from ralph_tui.layers.intelligence import InnerLoop, IntelligenceSettings, Trace
 from ralph_tui.layers.sensor.plan import Progress
 from ralph_tui.loop.steps import assessment
 from ralph_tui.ports.records import NoCheckpointFiles
+from tests.unit.loop.steps.rollovers import fills, worlds
 from tests.unit.loop.test_recovery import broken_off
 from tests.world import FakeSession, World
 from tests.world.moments import moments
@@ -388,6 +389,10 @@ def test_prompts_point_to_the_files_of_failing_tests_from_the_first_one() -> Non
     assert [by_output in prompt for prompt in world.agent.prompts] == [True, True]
     assert [by_name in prompt for prompt in world.agent.prompts] == [True, False]
     assert not of(world, 2).context_files.test_files, "none fails any more"
+    handed_off = worlds(fills(40, 71, 86), passed=[0, 5, 10])
+    handed_off.test_files = ["tests/test_0.py"]
+    prompts = handed_off.run().agent.prompts
+    assert [by_name in prompt for prompt in prompts] == [True, False, False]
 
 
 def test_the_file_that_changed_last_leads_the_changed_files_of_the_next_prompt() -> None:
