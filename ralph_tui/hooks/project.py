@@ -109,7 +109,7 @@ def backup_path(path: Path, now: datetime) -> Path:
 
 @contextmanager
 def convert_errors(name: str, doing: str) -> Iterator[None]:
-    """Turn a system error into a ``RalphError`` with the name that the user knows."""
+    """Turn a system error into a ``RalphError`` that says what failed, and for which file."""
     try:
         yield
     except OSError as error:

@@ -369,7 +369,7 @@ def find_outcome(status: str, entry: ExternalState | None) -> "Outcome | None":
 
 
 def row_of(run: ImportedRun) -> RunRow:
-    """Return the run's row in a list, from its state."""
+    """Return the run's row for the list of runs, from its state file."""
     files = run.files
     seen = glance(files)
     loop = next((one for one in seen.loops if one.session == run.session), None) if seen else None
@@ -467,7 +467,7 @@ def analytics_end(about: Json, entry: ExternalState | None) -> datetime | None:
 
 
 def earlier_row_of(run: ImportedRun) -> RunRow:
-    """Return the run's row in a list, from its analytics."""
+    """Return the run's row for the list of runs, from its analytics file."""
     files = run.files
     about = files.json(f"analytics/{run.path.name}") or {}
     entry, rows = analytics_entry(files, about), analytics_rows(about)

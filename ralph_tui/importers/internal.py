@@ -78,7 +78,7 @@ class LoopState:
 
     @property
     def updated(self) -> datetime | None:
-        """When it ended, or else the latest time of an iteration."""
+        """When it ended or, if that is unknown, the time of its latest iteration."""
         ended = as_time(self.fields.get("endTime")) or _parse_epoch(self.fields, "end")
         times = (as_time(entry.get("timestamp")) for entry in self.entries)
         return ended or max(filter(None, times), default=None)

@@ -52,7 +52,7 @@ class RecordedRuns:
 
 
 def _completed_in(task_folder: Path, before: int) -> tuple[int, ...]:
-    """Return the measured iterations of completed attempts below number `before`, oldest first."""
+    """Return measured iterations of the completed attempts before number `before`, oldest first."""
     folders = [each for each in numbered(task_folder / "attempts") if number_of(each.name) < before]
     attempts = map(read_attempt, folders)
     return tuple(

@@ -52,7 +52,7 @@ class LogEntry:
     kind: Kind
     head: LogRow
     follow: list[LogRow] = field(default_factory=list)
-    """Actions, decisions, effects and the end, oldest first."""
+    """Rows about actions, decisions, effects and the end, oldest first."""
     times: int = 1
     """How many times the same text was reported."""
     last: int = 0

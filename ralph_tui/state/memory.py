@@ -118,7 +118,7 @@ class MemoryFold(Fold):
         return [one for one in self.seen.values() if one.origin == "learned" and not one.gone]
 
     def carried(self, iteration: int) -> list[SeenLearning]:
-        """Return the learnings that the prompt of `iteration` carried."""
+        """Return the learnings that were in the iteration's prompt."""
         return [one for one in self.seen.values() if iteration in one.sent]
 
     def for_prompt(self, iteration: int) -> list[Retrieved]:

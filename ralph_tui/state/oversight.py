@@ -8,7 +8,7 @@ from ralph_tui.events.oversight import Health, HealthTotals, Level, Subject
 from ralph_tui.state.fold import Fold
 
 OPENING: tuple[Subject, ...] = ("circuit", "oscillating", "regressing")
-"""Subjects whose PAUSE opens an episode if none is open."""
+"""Subjects for which a PAUSE begins a new episode, unless one is already open."""
 NOBODY_ASKED = "recomputed, no one was asked"
 """The decision shown for an intervention recomputed for a run that another tool controlled."""
 

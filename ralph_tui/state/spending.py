@@ -9,7 +9,7 @@ from ralph_tui import events as ev
 _NEVER_BEGAN = frozenset(
     {"limited", "auth", "missing", "not_started", "unknown_model", "unresumable"}
 )
-"""Outcomes of sessions that cost nothing if they used no tokens and called no tools."""
+"""Outcomes after which a session without tokens or tool calls is known to have cost nothing."""
 
 
 def lacks_cost(event: ev.SessionFinished) -> bool:

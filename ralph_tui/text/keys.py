@@ -29,7 +29,7 @@ class KeyRow(NamedTuple):
     """At most 27 cells, half a line of a small terminal."""
     where: Where = "everywhere"
     moves: bool = False
-    """True if the action moves in time and may therefore use keys that move within a pane."""
+    """True if the action moves along the timeline and may share its keys with panes."""
     former: str = ""
     """The key in earlier versions, used again if the user assigns `keys` to another action."""
 

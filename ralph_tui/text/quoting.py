@@ -36,7 +36,7 @@ def line_of(text: str, longest: int) -> str:
 
 
 def code(text: str, longest: int) -> str:
-    """Return one line as a code span that its content cannot close; empty for empty text."""
+    """Return one line as a code span that nothing in the text can close; empty for empty text."""
     text = line_of(text, longest)
     if not text:
         return ""

@@ -75,7 +75,7 @@ class _Window:
         self._opening, self._closing, self._find = opening, closing, find
         self._lines: deque[str] = deque()
         self._left = 0
-        """Number of further lines in which an open claim may still end."""
+        """How many more lines to search for the end of an unfinished claim."""
         self._last_claim: Event | None = None
         self.held = 0
 

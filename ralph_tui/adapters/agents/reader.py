@@ -53,7 +53,7 @@ class Receipts:
         self._acknowledged: set[str] = {""}
 
     def record(self, guidance_id: str, state: str) -> list[ev.Event]:
-        """Record a state of a message, as the agent's program reports it."""
+        """Record a message's state as reported by the agent's program."""
         events: list[ev.Event] = []
         if state not in ("queued", "started", "completed"):
             return events

@@ -47,7 +47,7 @@ class SessionTools:
         self.offset, self.now = offset, now
 
     def work_in(self, folder: str) -> None:
-        """Add the agent's own, resolved path to its folder, to shorten paths below it."""
+        """Also shorten paths below the folder as the agent names it, with links resolved."""
         if folder and folder not in self.roots:
             self.roots = [self.roots[0], folder]
 

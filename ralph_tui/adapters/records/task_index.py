@@ -222,7 +222,7 @@ class TaskIndex:
         return found[1]
 
     def _files(self, name: str) -> dict[str, dict[str, Any]] | None:
-        """Return a task's files; if missing or outdated, they are folded from its attempts.
+        """Return a task's files, rebuilt from its attempts if they are missing or outdated.
 
         None if none of the task's files can be read.
         """

@@ -35,7 +35,7 @@ TOPICS = {
 THEN = {"paused": "then paused", "stopping": "then it stops", "pausing": THEN_PAUSES}
 """Requests made during a wait or a question, which are still pending."""
 ROOM_CELLS = 300
-"""Maximum width of a verdict with a question, in cells."""
+"""Maximum width of a verdict that quotes an open question, in cells."""
 QUIET_S = 120
 """Seconds of a working agent's silence that are worth reporting."""
 

@@ -83,7 +83,7 @@ class HostLink:
         self._outbox.put(what)
 
     def leave(self, reason: str) -> None:
-        """Announce that this host stops its loops, so that it gets no more. Thread-safe."""
+        """Announce that this host is stopping its loops and takes no more. Thread-safe."""
         self._reason = self._reason or reason
         self._call_soon(self._announce_leave)
 

@@ -1,7 +1,7 @@
 """Share the journal, the state and the outputs among the parts of a fleet's engine.
 
-Only the engine's thread calls it. Journal first, as in a run: an event is on disk before it is
-folded, shown or carried out.
+Only the engine's thread calls it. As in a run, the journal is written first: an event is on disk
+before the state includes it, a screen shows it, or anything acts on it.
 """
 
 from collections.abc import Callable, Iterable, Sequence

@@ -74,7 +74,7 @@ def head(view: FleetView, width: int) -> tuple[Line, Line]:
 
 
 def sentence(view: FleetView) -> Line:
-    """Return the fleet's status as glyph and sentence."""
+    """Return the fleet's status as a glyph and a sentence."""
     state = view.state
     said = fleet_sentence(state, view.now, lost=view.lost)
     if view.note and not view.lost:

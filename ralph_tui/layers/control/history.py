@@ -30,7 +30,7 @@ def above(value: float, limit: float) -> bool:
 SMALL_STEP = 5.0
 """Points: a smaller step counts as no movement."""
 NOISE_FROM, NOISE_TO = 26, 6
-"""Range of steps, counted backwards, whose falls define the noise; it omits the latest steps."""
+"""The noise is estimated from falls between these steps, counted back from the latest one."""
 
 
 class Sample(NamedTuple):

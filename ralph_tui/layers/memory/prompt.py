@@ -1,7 +1,7 @@
 """Format learnings for a prompt: one short, labelled line for each.
 
-A learning cannot pose as part of the prompt. It stays on its line and opens no markup, and the
-prompt puts the lines into a labelled fence.
+The agent cannot mistake a learning for part of the prompt: its text stays on one line and cannot
+start any markup, and the prompt puts the lines into a labelled fence.
 """
 
 import re

@@ -71,9 +71,9 @@ def redirect(
     *,
     pause_on_critical: bool,
 ) -> list[Situation]:
-    """Return the situation that opens an episode.
+    """Return the situation that begins an episode.
 
-    That is a condition, a long deviation from the objective, or a recurring validation error.
+    It is an alarm, a long deviation from the objective, or a recurring validation error.
     """
     for one in conditions:
         level: Level = "PAUSE" if pause_on_critical and one.severity == "critical" else "REDIRECT"

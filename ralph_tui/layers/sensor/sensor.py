@@ -42,7 +42,7 @@ from ralph_tui.text.format import count, percent, place
 
 SOURCES: tuple[ReadingSource, ...] = ("tests", "plan", "agent", "estimate")
 UNPROVEN = 99.9
-"""Maximum completion, in points, without a passed completion command."""
+"""Maximum completion, in points, until the completion command passes."""
 MEASURED: tuple[ReadingSource, ...] = ("tests", "plan")
 """Sources that measure rather than claim."""
 JUMP = 10

@@ -123,7 +123,7 @@ def _list_findings(iteration: int, state: RunState, settings: Settings) -> list[
 
 
 def _phase(iteration: int, reading: ev.ReadingTaken | None, state: RunState) -> Phase:
-    """Return the run's phase; an estimate of activity says nothing about it."""
+    """Return the run's phase, which a mere estimate of completion does not change."""
     counts = reading is not None and reading.source != "estimate"
     return phase_of(iteration, budget_of(state), reading.completion if reading and counts else 0.0)
 

@@ -63,7 +63,7 @@ class Follower(Generic[F, E]):
         """The state while the record is first read; hidden, so that no settled question opens."""
 
     def look(self, state: F) -> F:
-        """Return the state with new events; a new object if the journal was reread in full."""
+        """Return the state after any new events; a new object if the journal was reread in full."""
         deadline = monotonic() + LOOK_S
         try:
             done = self._fold(self._ahead or state, deadline)

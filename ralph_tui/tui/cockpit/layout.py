@@ -104,6 +104,6 @@ def group_of(places: Groups, pane: str) -> tuple[str, ...]:
 
 
 def tab(key: str, *, shown: bool) -> Tab:
-    """Return the tab that represents a pane in titles."""
+    """Return the tab with which titles name a pane."""
     heading, brief = NAMES[key]
     return Tab((ORDER.index(key) + 1) % 10, heading, shown, brief)

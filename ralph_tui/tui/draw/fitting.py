@@ -17,7 +17,7 @@ class Field(NamedTuple):
 
     forms: list[Line]
     rank: int
-    """Higher ranks are shortened later."""
+    """Fields with a higher rank are shortened later."""
     whole: int = 0
     """Number of complete forms; 0 means every form that is not empty."""
 

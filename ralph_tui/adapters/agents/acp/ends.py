@@ -152,7 +152,7 @@ def _failed_words(reader: UpdateReader) -> FailedCall:
 
 
 def _inner(text: str) -> Json:
-    """Return the error in a service's raw JSON answer, or an empty dict for any other text."""
+    """Return the error from a service's raw JSON response, or an empty dict for any other text."""
     text = text.strip()
     if not text.startswith("{") or len(text) > 100_000:
         return {}

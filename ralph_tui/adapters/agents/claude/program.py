@@ -45,7 +45,7 @@ def parse_version(probe_output: str) -> Version | None:
 
 @dataclass(frozen=True)
 class Program:
-    """An installed Claude Code."""
+    """An installed copy of Claude Code."""
 
     path: str
     version: Version | None = None

@@ -1,7 +1,7 @@
 """Tokens, context and cost of one session, from its messages and its results.
 
-A message's usage arrives with each of its blocks and counts once. Results carry totals that grow
-over the session's turns and over its resumptions, so a session's cost is a sum of differences.
+A message repeats its usage with each of its blocks; it is counted once. The totals in results keep
+growing over turns and resumed sessions, so a session's cost is the sum of their increases.
 """
 
 import math

@@ -64,7 +64,7 @@ class Windows:
 
     @property
     def known(self) -> bool:
-        """True if any window is known, which shows that the account is a subscription."""
+        """True if any usage window is known, which shows that the account has a subscription."""
         return bool(self._windows)
 
     def take(self, limits: Json) -> list[str]:
