@@ -246,7 +246,7 @@ def test_guidance_that_is_open_at_the_end_of_the_run_is_only_kept() -> None:
         happens(driver, RunFinished(outcome="aborted", reason="", iterations=1, completion=0))
         await driver.sees("The run has ended and takes no guidance")
         await driver.sees("enter keep")
-        assert "every prompt" not in "\n".join(driver.text())
+        await driver.until(lambda: "every prompt" not in "\n".join(driver.text()))
         assert driver.app.screen.query_one(TextArea).text == "x"
 
     drive(live(story("running")), look)

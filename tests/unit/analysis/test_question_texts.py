@@ -18,7 +18,7 @@ def test_each_is_one_entry_of_the_log_that_says_who_decided_what() -> None:
             False,
         ),
         ("Bash: rm -rf /srv: refused by you", "owner", False),
-        ("Bash: curl example.org: no answer in 5 min: refused", "owner", False),
+        ("Bash: curl example.org: no answer in 5 min: refused", "warn", False),
     ]
     assert [row.text for row in asked[2].follow] == ["never outside the project"]
     assert "allowing it for the session permits: files in /srv/shared" in asked[1].head.detail
