@@ -184,7 +184,7 @@ class AgentSpoke(Event):
     """The tool call that started the subagent; None for the main agent."""
     offset: int = 0
     left_out: int = 0
-    """Number of lines for which `text` has a line with only their number; 0 in older journals."""
+    """Number of lines left out of `text`, which says so in their place; 0 in older journals."""
 
     @property
     def words(self) -> str:

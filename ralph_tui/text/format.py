@@ -59,7 +59,7 @@ def count(number: int, noun: str) -> str:
 
 
 def lines_not_shown(number: int) -> str:
-    """Return the line that stands for a number of lines of an agent's output."""
+    """Return the line shown in place of this many lines of an agent's output."""
     return f"… {count(number, 'line')} not shown; all are in the transcript"
 
 

@@ -1,6 +1,6 @@
 """The dialog shown when the user returns: when it opens, and which keys it takes."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
@@ -96,7 +96,7 @@ def test_who_pressed_a_key_within_the_last_minute_was_not_away(
     events = story("decided")
     record = driver.source.record = RunRecord(write(attempt(tmp_path), events))
     then = RunState().apply_all(events[: len(events) // 2])
-    record.save_seen(seen_of(then, datetime.now(UTC) - timedelta(seconds=ago), lost=False))
+    record.save_seen(seen_of(then, driver.source.clock(then) - timedelta(seconds=ago), lost=False))
 
     async def look(driver: Driver) -> None:
         screen = driver.cockpit

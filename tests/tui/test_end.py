@@ -11,6 +11,7 @@ from ralph_tui import events as ev
 from ralph_tui.events.workspace import FileChange
 from ralph_tui.runtime.sources.run_record import RunRecord
 from ralph_tui.tui.modals.changes import Changes
+from ralph_tui.tui.panes.end import is_elsewhere
 from tests.tui.driving import Driver, drive, live, replay, story
 from tests.tui.test_mouse import click
 
@@ -310,3 +311,13 @@ def test_y_copies_the_commands_and_says_what_was_copied() -> None:
         assert "rows of the end" in driver.cockpit.footer.notice
 
     drive(live(story("steady")), look)
+
+
+def test_a_current_directory_that_was_deleted_is_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    assert [is_elsewhere(tmp_path), is_elsewhere(tmp_path / "other")] == [False, True]
+    (tmp_path / "gone").rmdir()
+    assert is_elsewhere(tmp_path)

@@ -25,7 +25,7 @@ from ralph_tui.ports.knowledge import Credit, Promotion
 from ralph_tui.text.sanitize import one_line
 
 OWNER = ""
-"""Stands in for a run's id when the user makes changes on the command line."""
+"""Used in place of a run's id when the user makes changes on the command line."""
 
 
 def knowledge_folder(root: Path) -> Path:

@@ -164,8 +164,10 @@ class Requests:
     def _record_command(self, loop: str, command: Command, refused: str, run_seq: int = 0) -> int:
         if isinstance(command, Present):  # not worth recording
             return self._core.state.seq
-        known = {"loop": loop, "refused": refused, "run_seq": run_seq}
-        return self._core.record(ev.CommandGiven(name=command.name, by=command.by, **known))
+        given = ev.CommandGiven(
+            loop=loop, name=command.name, by=command.by, refused=refused, run_seq=run_seq
+        )
+        return self._core.record(given)
 
 
 def _is_in_effect(asked: ev.StopAsked, command: Command) -> bool:

@@ -3,7 +3,9 @@
 The dialogs change the fleet only through these commands.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -18,6 +20,7 @@ from ralph_tui.text.sanitize import plain
 from ralph_tui.tui.app import RalphApp
 from ralph_tui.tui.draw.spans import clip, flat
 from ralph_tui.tui.modals.choice_dialog import Choice, ChoiceDialog, Confirm
+from ralph_tui.tui.toggle import Toggle
 
 if TYPE_CHECKING:
     from ralph_tui.tui.modals.guide import DraftResult
@@ -83,7 +86,6 @@ TWICE_S = 2.0
 """Maximum number of seconds between two presses of ctrl+c for the second to leave."""
 FRESH_S = 2.0
 """Seconds after which a pause or unpause is certainly in the fleet's record, or was refused."""
-NEVER = (float("-inf"), False)
 MAX_CHARACTERS = 100_000
 """Maximum length of one piece of guidance, in characters."""
 
@@ -99,8 +101,8 @@ class FleetDialogs:
         self._drafts: dict[str, str] = {}
         """Unsent guidance by loop id, or by `ALL`."""
         self._interrupted = float("-inf")
-        self._pause_requests: dict[str, tuple[float, bool]] = {}
-        """By loop or `ALL`: when the user last pressed the key, and whether it asked to pause."""
+        self._pausing: dict[str, Toggle] = defaultdict(partial(Toggle, FRESH_S))
+        """Keys that pause, by loop id or `ALL`."""
 
     def report_presence(self) -> None:
         """Report that the user is here, so that the loops' questions wait."""
@@ -109,26 +111,21 @@ class FleetDialogs:
 
     def toggle_pause(self, row: LoopRow) -> None:
         """Pause or unpause a loop, or withdraw a pause that is still pending."""
-        paused = self._toggle(row.id, paused=row.loop.pauses)
-        words = "continues" if paused else "pauses after this iteration"
+        pauses = self._toggle(row.id, paused=row.loop.pauses)
+        words = "pauses after this iteration" if pauses else "continues"
         self._answer(f"pause: sent; loop {row.id} {words}")
 
     def toggle_pause_all(self) -> None:
         """Pause all running loops, or unpause them if all are paused."""
-        paused = self._toggle(ALL, paused=self._view.all_paused)
-        words = "all loops continue" if paused else "each loop pauses after its iteration"
+        pauses = self._toggle(ALL, paused=self._view.all_paused)
+        words = "each loop pauses after its iteration" if pauses else "all loops continue"
         self._answer(f"pause all: sent; {words}")
 
     def _toggle(self, whom: str, *, paused: bool) -> bool:
-        """Pause or unpause; return True if it was paused.
-
-        `paused` is the recorded state, which may lack the effect of the last press.
-        """
-        now, (then, wished) = self._app.monotonic(), self._pause_requests.get(whom, NEVER)
-        paused = wished if now - then < FRESH_S else paused
-        self._pause_requests[whom] = (now, not paused)
-        self._source.send(whom, commands.Unpause() if paused else commands.Pause())
-        return paused
+        """Pause or unpause; return True if it pauses. `paused` is the recorded state."""
+        pauses = self._pausing[whom].press(self._app.monotonic(), recorded=paused)
+        self._source.send(whom, commands.Pause() if pauses else commands.Unpause())
+        return pauses
 
     def guide(self, row: LoopRow | None) -> None:
         """Ask for guidance for a loop's agent; None for all agents."""

@@ -198,7 +198,7 @@ def columns_for(longest: int, *, hosts: bool = True) -> ColumnSets[LoopRow]:
 
 
 COLUMNS = columns_for(0)
-"""Columns whose names are numbers."""
+"""Columns for loops whose names are numbers."""
 
 
 class LoopTable(ListTable):

@@ -79,10 +79,10 @@ class AwayCockpit(CockpitScreen):
         state, record = self.state, self.source.record
         seen = record.seen() if record is not None else None
         lost = is_lost(self.source, state)
-        ago = (datetime.now(UTC) - seen.at).total_seconds() if seen is not None else PRESENT_S
-        if 0 <= ago < PRESENT_S and state.run.live and not lost:
-            return False  # the user is present, here or in another terminal
         now = self.source.clock(state)
+        present = seen is not None and 0 <= (now - seen.at).total_seconds() < PRESENT_S
+        if present and state.run.live and not lost:
+            return False  # the user is here, or in another terminal
         if not is_news(state, now, seen, lost=lost):
             return False
         sign = record.last_sign() if record is not None and lost else None

@@ -5,13 +5,13 @@ Rule: after one question, run exactly the command that the screen shows.
 
 import shlex
 from collections.abc import Callable
-from pathlib import Path
 from typing import Literal
 
 from ralph_tui.analysis.next_steps import explain_refusal, next_steps
 from ralph_tui.state.fleet_work import FleetWork
 from ralph_tui.tui.cockpit.run_screen import RunScreen
 from ralph_tui.tui.draw.spans import flat
+from ralph_tui.tui.panes.end import is_elsewhere
 
 ASKED = {
     "resume": ("Resume this run in this terminal?", "resume"),
@@ -97,8 +97,7 @@ class Continuation:
 
         record = self._source.record
         place = None if record is None or anywhere else record.worktree
-        outside = place is not None and not Path.cwd().is_relative_to(place)
-        where = f" in {flat(str(place))}" if outside else ""
+        where = f" in {flat(str(place))}" if place is not None and is_elsewhere(place) else ""
 
         def on_answer(yes: bool | None) -> None:  # noqa: FBT001
             if yes:

@@ -22,6 +22,7 @@ from ralph_tui.tui.cockpit.run_screen import RunScreen
 from ralph_tui.tui.draw.spans import clip, flat, flat_name
 from ralph_tui.tui.modals.restore_effect import missing_paths, preview
 from ralph_tui.tui.panes.prompt import edit_words
+from ralph_tui.tui.toggle import Toggle
 
 if TYPE_CHECKING:
     from ralph_tui.tui.modals.abort import Way
@@ -65,8 +66,7 @@ class Dialogs:
         self._draft = ""
         self._leaving: float | None = None
         self._interrupted = float("-inf")
-        self._pause_request = (float("-inf"), False)
-        """When the user last pressed the key, and whether it asked to pause."""
+        self._pausing = Toggle(FRESH_S)
 
     @property
     def _clock(self) -> Callable[[], float]:
@@ -75,12 +75,10 @@ class Dialogs:
     def toggle_pause(self) -> None:
         """Pause or continue; a second press need not wait until the first has been recorded."""
         run, needs = self._host.state.run, self._host.state.needs
-        now, (then, wished) = self._clock(), self._pause_request
-        waiting = wished if now - then < FRESH_S else run.paused or run.pause_requested
-        self._pause_request = (now, not waiting)
-        self._source.send(commands.Unpause() if waiting else commands.Pause())
+        pauses = self._pausing.press(self._clock(), recorded=run.paused or run.pause_requested)
+        self._source.send(commands.Pause() if pauses else commands.Unpause())
         first = "it pauses after the wait" if needs.wait else "this iteration ends first"
-        words = "unpause: sent" if waiting else f"pause: sent; {first}"
+        words = f"pause: sent; {first}" if pauses else "unpause: sent"
         self._host.report(f"{self._app.keys.shown('pause')} {words}")
 
     def guide(self) -> None:

@@ -91,6 +91,8 @@ class HistoryView:
 
         Return False, after showing why, if that point has no snapshot.
         """
+        from ralph_tui.tui.modals.restore import Restore  # noqa: PLC0415 - as in `dialogs`
+
         if self._timeline.chosen is None:
             self._select_best()
         points = self._timeline.points
@@ -113,8 +115,6 @@ class HistoryView:
         def on_answer(yes: bool | None) -> None:  # noqa: FBT001
             if yes:
                 self._source.send(commands.Restore(snapshot=number))
-
-        from ralph_tui.tui.modals.restore import Restore  # noqa: PLC0415 - as in `dialogs`
 
         look, lacks = preview(self._source.files, target.tree), missing_paths(target)
         dialog = Restore(_question(point, number), look, lacks, self._app.monotonic)

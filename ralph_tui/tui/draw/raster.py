@@ -18,7 +18,7 @@ class Ink(NamedTuple):
     style: str
     on: int = 1
     off: int = 0
-    """Number of dots to skip after every `on` dots."""
+    """Number of dots to skip after each `on` drawn dots."""
     thick: bool = False
     """True to draw the line two dots high."""
 

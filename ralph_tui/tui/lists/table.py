@@ -117,7 +117,7 @@ class RunColumns(Generic[R]):
 
         `state` returns glyph and word with their style; `left` returns the remaining time, if
         known. `completions` returns fractions from 0 to 1; empty if nothing has been measured.
-        `stale` is true if files were restored since.
+        `stale` returns True if files were restored since the last measurement.
         """
 
         def draw_state(row: R, now: datetime, width: int) -> Line:

@@ -13,6 +13,9 @@ from ralph_tui.tui.modals.modal import Pair, key_name
 
 What = Literal["screen", "pane", "picture", "report", "events"]
 KEYS: dict[str, What] = {"1": "screen", "2": "picture", "3": "pane", "4": "report", "5": "events"}
+LABELS = {
+    "1": "text", "2": "picture", "3": "pane", "4": "report", "5": "events", "y": "copy its path"
+}  # fmt: skip
 LONGEST_PATH = 12
 """Maximum number of rows for a path: enough to show any path in full."""
 
@@ -61,9 +64,7 @@ class Export(ChoiceDialog[None]):
         )
 
     def pairs(self) -> Sequence[Pair]:
-        short = {"1": "text", "2": "picture", "3": "pane", "4": "report", "5": "events"}
-        short["y"] = "copy its path"
-        return [(key, short.get(key, verb)) for key, verb in super().pairs()]
+        return [(key, LABELS.get(key, verb)) for key, verb in super().pairs()]
 
     def rows(self, width: int) -> list[Line]:
         """Add the result of the last key below the choices."""

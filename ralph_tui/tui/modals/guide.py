@@ -158,7 +158,7 @@ class Guide(TextDraft):
         self.set_interval(LOOK_S, self._follow)
 
     def _follow(self) -> None:
-        """Keep the title and the keys true while the run goes on."""
+        """Update the title and the keys while the run continues."""
         if self._title != (where := self._where()):
             self._title = where
             self.query_one(".question", Static).update(Content(where))

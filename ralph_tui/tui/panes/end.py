@@ -139,8 +139,16 @@ class EndPane(LinesPane):
         if scratch(started):
             words = "its folder is deleted when you leave; ralph-tui demo --keep FOLDER keeps it"
             yield [(clip(words, width), "dim")], ""
-        elif fleet is None and started.root and not Path.cwd().is_relative_to(started.root):
+        elif fleet is None and started.root and is_elsewhere(started.root):
             yield [(piece, "dim") for piece in wrap(f"in {flat(started.root)}", width, 1)], ""
+
+
+def is_elsewhere(root: str | Path) -> bool:
+    """True if the current directory is outside of this worktree, or has been deleted."""
+    try:
+        return not Path.cwd().is_relative_to(root)
+    except FileNotFoundError:
+        return True
 
 
 def _facts(state: RunState, now: datetime, width: int, *, lost: bool) -> Iterator[Line]:

@@ -30,7 +30,7 @@ FLOOD_RATE = 2 * LINES / BATCH_S
 SPOKEN = 2000
 """Maximum length of a batch, in characters."""
 END = 960
-"""Maximum length of each end of a batch that is too long; the rest of `SPOKEN` counts the gap."""
+"""Maximum length of each end of a batch that is too long; the rest is for the line between."""
 
 
 class CommandAgent:
@@ -152,7 +152,7 @@ class Batch:
         if self._count == len(known) and sum(len(line) + 1 for line in known) <= SPOKEN:
             return known, 0
         first = _fitting(known[:LINES])
-        last = _fitting(known[len(first) :][: -LINES - 1 : -1])[::-1]
+        last = _fitting(known[len(first) :][-LINES:][::-1])[::-1]
         left_out = self._count - len(first) - len(last)
         return [*first, *([lines_not_shown(left_out)] if left_out else []), *last], left_out
 

@@ -89,7 +89,7 @@ class CheckpointData(Camel):
 
 
 class GitCounts(Camel):
-    """`GitState.counts`."""
+    """Number of files in each list of Git's status."""
 
     modified: int
     staged: int
